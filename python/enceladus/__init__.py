@@ -1,0 +1,1 @@
+"""Tile kernels in Python, for Apple GPUs, NVIDIA GPUs and CPUs."""

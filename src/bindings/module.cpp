@@ -1,0 +1,5 @@
+// The extension module `enceladus._core`: a list of what each binding file adds. It converts,
+// calls and translates errors; it decides nothing.
+#include <nanobind/nanobind.h>
+
+NB_MODULE(_core, module) { module.doc() = "The native part of Enceladus."; }

@@ -1,0 +1,51 @@
+// The result of compiling a kernel, as plain data: what the runtime launches, what the caches keep
+// and what users look at. Knows nothing of the IR.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/dtype.h"
+
+namespace enceladus {
+
+struct Parameter {
+  std::string name;
+  DType dtype = DType::kInt32;  // of the scalar, or of what the pointer points to
+  bool is_pointer = false;
+  bool is_read = false;     // pointers: the kernel may load from it
+  bool is_written = false;  // pointers: the kernel may store to it
+  bool operator==(const Parameter&) const = default;
+};
+
+struct Artifact {
+  std::string target;  // "cpu", "metal", "metal-sim", "cuda"
+  std::string kernel;  // the Python function's name
+  std::string entry;   // symbol of the entry point
+  std::string binary;  // cpu: an ELF or Mach-O object file
+  std::vector<std::pair<std::string, std::string>> stages;  // "ir", "llir", "asm": name and text
+  std::vector<Parameter> parameters;                        // run-time parameters in order
+  int64_t scratch_bytes = 0;  // cpu: per worker, see support/cpu_abi.h
+  int64_t shared_bytes = 0;   // gpu: per program
+  int32_t num_warps = 4;
+  int32_t registers = -1;  // a thread; -1 where unknown
+  int32_t spills = -1;     // bytes a thread; -1 where unknown
+  double bytes_per_program = 0;
+  double operations_per_program = 0;
+  std::array<int32_t, 3> walk = {0, 1, 2};  // grid axes, the fastest first
+  // Whether programs that differ only along walk[0] share packed operands (keep them together).
+  bool walk_shares_columns = false;
+  bool needs_extents = false;
+  std::string explain;  // JSON for kernel.explain
+  bool operator==(const Artifact&) const = default;
+};
+
+// A versioned, checksummed byte string, and back. `deserialize` throws std::runtime_error when the
+// bytes are damaged or of another version.
+std::string serialize(const Artifact& artifact);
+Artifact deserialize(const std::string& bytes);
+
+}  // namespace enceladus

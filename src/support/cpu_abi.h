@@ -1,0 +1,37 @@
+// What the CPU code generator and the CPU runtime agree on: the arguments of a compiled kernel's
+// entry point. Plain C layout; offsets are relied on by generated code.
+#pragma once
+
+#include <cstdint>
+
+namespace enceladus {
+
+// Why a program stopped early or what it has to say. The kernel calls these through CpuHost; each
+// returns to the kernel, which goes on (a failed assertion is reported at the next
+// synchronization).
+struct CpuHost {
+  // One formatted line of tl.device_print, without the line break. Not terminated.
+  void (*print)(void* context, const char* text, int64_t length);
+  // A failed tl.device_assert, or an access out of bounds in debug mode (kind 1). `message` is
+  // static text of the kernel: "file:line: sentence".
+  void (*failed)(void* context, int32_t kind, const char* message, const int32_t program[3]);
+};
+
+enum : uint32_t { kCpuFlagStreaming = 1 };
+
+struct CpuLaunch {
+  const uint64_t* parameters;  // one slot per run-time parameter, raw bits, upper bytes zero
+  const uint64_t* extents;     // [low, high) byte addresses per parameter; null unless asked for
+  int32_t grid[3];
+  uint32_t flags;              // kCpuFlag...
+  const CpuHost* host;
+  void* host_context;
+};
+
+// Runs programs [first, last) in the artifact's walk order. `scratch` is 64-byte aligned memory of
+// this worker, at least 64 + artifact.scratch_bytes bytes long. Its first 64 bytes hold a
+// uint64_t generation that the runtime changes for every launch, so that what a kernel keeps in
+// scratch between calls is known to be stale; the kernel's own memory starts behind them.
+using CpuEntry = void (*)(const CpuLaunch* launch, int64_t first, int64_t last, void* scratch);
+
+}  // namespace enceladus
