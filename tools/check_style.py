@@ -1,4 +1,4 @@
-"""Checks the limits that no formatter knows: file length, folder READMEs, headers that say what they are for."""
+"""Checks limits that no formatter knows: file length, folder READMEs, headers with a purpose."""
 
 import subprocess
 import sys

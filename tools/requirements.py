@@ -1,4 +1,4 @@
-"""Prints the requirements of one extra of pyproject.toml, or of `build`: what the native build needs."""
+"""Prints what one extra of pyproject.toml requires, or `build`: what the native build needs."""
 
 import re
 import sys

@@ -22,10 +22,10 @@ struct Parameter {
 };
 
 struct Artifact {
-  std::string target;  // "cpu", "metal", "metal-sim", "cuda"
-  std::string kernel;  // the Python function's name
-  std::string entry;   // symbol of the entry point
-  std::string binary;  // cpu: an ELF or Mach-O object file
+  std::string target;                                       // "cpu", "metal", "metal-sim", "cuda"
+  std::string kernel;                                       // the Python function's name
+  std::string entry;                                        // symbol of the entry point
+  std::string binary;                                       // cpu: an ELF or Mach-O object file
   std::vector<std::pair<std::string, std::string>> stages;  // "ir", "llir", "asm": name and text
   std::vector<Parameter> parameters;                        // run-time parameters in order
   int64_t scratch_bytes = 0;  // cpu: per worker, see support/cpu_abi.h

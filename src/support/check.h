@@ -18,8 +18,8 @@ class InternalError : public std::logic_error {
 
 }  // namespace enceladus
 
-#define ENC_CHECK(condition, ...)                                                    \
-  do {                                                                               \
-    if (!(condition)) [[unlikely]]                                                   \
+#define ENC_CHECK(condition, ...)                                                          \
+  do {                                                                                     \
+    if (!(condition)) [[unlikely]]                                                         \
       ::enceladus::check_failed(__FILE__, __LINE__, #condition, std::string{__VA_ARGS__}); \
   } while (false)

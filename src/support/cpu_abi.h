@@ -23,7 +23,7 @@ struct CpuLaunch {
   const uint64_t* parameters;  // one slot per run-time parameter, raw bits, upper bytes zero
   const uint64_t* extents;     // [low, high) byte addresses per parameter; null unless asked for
   int32_t grid[3];
-  uint32_t flags;              // kCpuFlag...
+  uint32_t flags;  // kCpuFlag...
   const CpuHost* host;
   void* host_context;
 };
