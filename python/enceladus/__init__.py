@@ -1,6 +1,18 @@
 """Tile kernels in Python, for Apple GPUs, NVIDIA GPUs and CPUs."""
 
-from enceladus.autotune import Config, autotune, heuristics
+from enceladus.arrays import (
+    Tensor,
+    arange,
+    empty,
+    empty_like,
+    from_dlpack,
+    from_numpy,
+    full,
+    ones,
+    zeros,
+    zeros_like,
+)
+from enceladus.devices import Device, current_device, device, devices, set_device, synchronize
 from enceladus.errors import (
     CompilationError,
     CudaError,
@@ -9,20 +21,38 @@ from enceladus.errors import (
     MetalError,
     OutOfBoundsError,
 )
+from enceladus.interop import element_dtype, element_strides, new_empty, new_zeros
 from enceladus.jit import JITFunction, cdiv, jit, next_power_of_2
 
 __all__ = [
     "CompilationError",
-    "Config",
     "CudaError",
+    "Device",
     "DeviceAssertionError",
     "EnceladusError",
     "JITFunction",
     "MetalError",
     "OutOfBoundsError",
-    "autotune",
+    "Tensor",
+    "arange",
     "cdiv",
-    "heuristics",
+    "current_device",
+    "device",
+    "devices",
+    "element_dtype",
+    "element_strides",
+    "empty",
+    "empty_like",
+    "from_dlpack",
+    "from_numpy",
+    "full",
     "jit",
+    "new_empty",
+    "new_zeros",
     "next_power_of_2",
+    "ones",
+    "set_device",
+    "synchronize",
+    "zeros",
+    "zeros_like",
 ]

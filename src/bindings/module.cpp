@@ -2,4 +2,10 @@
 // calls and translates errors; it decides nothing.
 #include <nanobind/nanobind.h>
 
-NB_MODULE(_core, module) { module.doc() = "The native part of Enceladus."; }
+#include "bindings/bindings.h"
+
+NB_MODULE(_core, module) {
+  module.doc() = "The native part of Enceladus.";
+  enceladus::bind_runtime(module);
+  enceladus::bind_tensor(module);
+}

@@ -1,0 +1,86 @@
+"""Helpers for functions that take a Tensor, a NumPy array or a PyTorch tensor alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from enceladus import arrays
+from enceladus.interop.dtypes import dtype_name, numpy_dtype
+
+__all__ = ["element_dtype", "element_strides", "new_empty", "new_zeros"]
+
+
+def element_dtype(x: Any) -> Any:
+    """The `tl` dtype of an array's elements.
+
+    Example:
+        >>> enceladus.element_dtype(numpy.zeros(3, "float16"))
+        tl.float16
+    """
+    return arrays.language_dtype(dtype_name(x.dtype))
+
+
+def element_strides(x: Any) -> tuple[int, ...]:
+    """Strides of an array, counted in elements.
+
+    Raises:
+        TypeError: the object shows no strides.
+        ValueError: a stride is no multiple of the element size.
+    """
+    strides = getattr(x, "strides", None)
+    if isinstance(x, arrays.Tensor):
+        return x.strides
+    if callable(getattr(x, "stride", None)):
+        return tuple(int(stride) for stride in x.stride())
+    if strides is None:
+        raise TypeError(f"an object of type {type(x).__name__} shows no strides")
+    size = int(x.dtype.itemsize)
+    if any(stride % size for stride in strides):
+        raise ValueError(f"the strides {strides} are no multiples of the element size {size}")
+    return tuple(int(stride) // size for stride in strides)
+
+
+def new_empty(like: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """An array of the library and device of `like`, its elements undefined.
+
+    Args:
+        like: a Tensor, a NumPy array or a PyTorch tensor.
+        shape: an int or a tuple; the shape of `like` where it is None.
+        dtype: anything that `enceladus.empty` takes; that of `like` where it is None.
+
+    Raises:
+        TypeError: `like` belongs to a library that has no arrays to write to.
+    """
+    return _new(like, shape, dtype, "empty")
+
+
+def new_zeros(like: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """The same as `new_empty`, filled with zeros."""
+    return _new(like, shape, dtype, "zeros")
+
+
+def _new(like: Any, shape: Any, dtype: Any, fill: str) -> Any:
+    extents = tuple(like.shape) if shape is None else arrays.shape_tuple(shape)
+    if isinstance(like, arrays.Tensor):
+        create = getattr(arrays, fill)
+        return create(extents, dtype=dtype or like.dtype, device=like.device)
+    if isinstance(like, np.ndarray):
+        create = getattr(np, fill)
+        return create(extents, like.dtype if dtype is None else numpy_dtype(dtype))
+    create = getattr(like, f"new_{fill}", None)
+    if create is None:
+        raise TypeError(
+            f"cannot make an array like a {type(like).__module__}.{type(like).__name__}"
+        )
+    return create(extents, dtype=_torch_dtype(like, dtype))
+
+
+def _torch_dtype(like: Any, dtype: Any) -> Any:
+    if dtype is None:
+        return like.dtype
+    import sys
+
+    name = dtype_name(dtype)
+    return getattr(sys.modules["torch"], "bool" if name == "int1" else name)

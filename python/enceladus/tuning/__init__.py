@@ -1,1 +1,0 @@
-"""The parts of the autotuner; users see `enceladus.autotune` and `enceladus.Config`."""

@@ -1,0 +1,55 @@
+// What a launch needs to know of an array argument, whichever library it comes from: where its
+// elements are, of what type, and whether they may be written. Tensor and NumPy take tens of
+// nanoseconds and allocate nothing. Not: scalars, `None`, specialization (launcher).
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "runtime/common/device.h"
+#include "runtime/common/resource.h"
+#include "support/dtype.h"
+
+namespace enceladus {
+
+enum class ArgumentOrigin : uint8_t { kTensor, kNumpy, kTorch, kOther };
+
+struct ArgumentView {
+  void* data = nullptr;  // of the first element; alignment facts are about this address
+  uint64_t low = 0;      // byte addresses [low, high) of the elements; equal when there are none
+  uint64_t high = 0;
+  DType dtype = DType::kFloat32;
+  ArgumentOrigin origin = ArgumentOrigin::kOther;
+  bool writable = false;
+  Device* device = nullptr;
+  // What an asynchronous launch lists in Launch::resources: the memory of a Tensor, borrowed, or
+  // what `held` owns. Null for NumPy and torch: a launch that does not wait holds them with
+  // `hold_array`.
+  Resource* resource = nullptr;
+  Ref<Resource> held;
+};
+
+// An array that cannot be a kernel argument. The message starts with the array ("has a negative
+// stride"), so that the launcher can put the kernel and the argument's name before it.
+class ArgumentProblem : public std::runtime_error {
+ public:
+  enum class Kind : uint8_t { kType, kValue };
+  ArgumentProblem(Kind kind, const std::string& message)
+      : std::runtime_error(message), kind_(kind) {}
+  Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+// False when the object is no array. Throws ArgumentProblem, or nanobind::python_error when the
+// object's own methods fail. Needs the interpreter lock.
+bool view_argument(PyObject* object, ArgumentView* view);
+
+// A resource that keeps the object alive until it is released.
+Ref<Resource> hold_array(PyObject* object);
+
+}  // namespace enceladus

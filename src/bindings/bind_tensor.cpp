@@ -1,0 +1,249 @@
+// _core.TensorBase: fields, views and raw access of tensors. What NumPy computes (printing,
+// conversion, assignment) is added by the Python subclass in enceladus/arrays.py.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "bindings/argument_view.h"
+#include "bindings/bindings.h"
+#include "bindings/devices.h"
+#include "bindings/dlpack.h"
+#include "bindings/numpy_view.h"
+#include "bindings/python_buffer.h"
+#include "bindings/tensor.h"
+#include "runtime/cpu/device.h"
+
+namespace enceladus {
+namespace nb = nanobind;
+namespace {
+
+nb::tuple to_tuple(std::span<const int64_t> values) {
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(values.size()));
+  if (!tuple) throw nb::python_error();
+  for (size_t i = 0; i < values.size(); ++i)
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(values[i]));
+  return nb::steal<nb::tuple>(tuple);
+}
+
+DType parse_dtype(const std::string& name) {
+  const std::optional<DType> dtype = dtype_from_python_name(name);
+  if (!dtype) throw nb::value_error(("unknown dtype `" + name + "`").c_str());
+  return *dtype;
+}
+
+nb::object allocate(const std::vector<int64_t>& shape, const std::string& dtype, bool zeroed,
+                    const std::string& device) {
+  const Strided layout = contiguous(shape);
+  int64_t bytes = 0;
+  TensorObject tensor;
+  tensor.dtype = parse_dtype(dtype);
+  tensor.device = &find_device(device);
+  if (__builtin_mul_overflow(element_count(layout), int64_t{byte_size(tensor.dtype)}, &bytes))
+    throw std::invalid_argument("shape " + shape_text(shape) + " is too large");
+  tensor.storage = tensor.device->allocate(bytes, zeroed);
+  tensor.data = tensor.storage->data();
+  tensor.set_layout(layout);
+  return make_tensor(std::move(tensor));
+}
+
+nb::object tensor_from_numpy(nb::handle object) {
+  if (!is_numpy_array(object.ptr())) throw nb::type_error("from_numpy takes a numpy.ndarray");
+  const auto& array = *reinterpret_cast<const NumpyArray*>(object.ptr());
+  TensorObject tensor;
+  tensor.dtype = numpy_dtype(array);
+  if (!numpy_is_aligned(array))
+    throw ArgumentProblem(ArgumentProblem::Kind::kValue,
+                          "is not aligned to its element size; pass a copy");
+  tensor.data = array.data;
+  tensor.writable = numpy_is_writable(array);
+  tensor.device = &cpu::device();
+  tensor.set_layout(numpy_layout(array, tensor.dtype));
+  tensor.storage = Ref<PythonBuffer>::adopt(
+      new PythonBuffer(nb::borrow(object), reinterpret_cast<void*>(tensor.low),
+                       static_cast<int64_t>(tensor.high - tensor.low)));
+  return make_tensor(std::move(tensor));
+}
+
+nb::dlpack::dtype ndarray_dtype(DType dtype) {
+  // NumPy has no bfloat16 of its own: such a tensor leaves as uint16, and Python reinterprets it.
+  const auto bits = static_cast<uint8_t>(8 * byte_size(dtype));
+  using Code = nb::dlpack::dtype_code;
+  Code code = Code::Float;
+  if (dtype == DType::kBFloat16)
+    code = Code::UInt;
+  else if (is_bool(dtype))
+    code = Code::Bool;
+  else if (is_unsigned(dtype))
+    code = Code::UInt;
+  else if (!is_float(dtype))
+    code = Code::Int;
+  return {static_cast<uint8_t>(code), bits, 1};
+}
+
+// A NumPy array over the tensor's memory; waits for pending launches first.
+nb::object to_numpy(nb::handle self) {
+  const TensorObject& tensor = *nb::inst_ptr<TensorObject>(self);
+  wait_for(tensor);
+  const auto rank = static_cast<size_t>(tensor.layout.rank);
+  size_t shape[kMaximumRank];
+  std::copy_n(tensor.layout.shape, rank, shape);
+  if (!tensor.writable)
+    return nb::cast(nb::ndarray<nb::numpy, nb::ro>(
+        tensor.data, rank, shape, self, tensor.layout.strides, ndarray_dtype(tensor.dtype)));
+  return nb::cast(nb::ndarray<nb::numpy>(tensor.data, rank, shape, self, tensor.layout.strides,
+                                         ndarray_dtype(tensor.dtype)));
+}
+
+nb::object with_layout(const TensorObject& source, const Strided& layout, int64_t offset) {
+  TensorObject view = source;
+  view.data = static_cast<char*>(source.data) + offset * byte_size(source.dtype);
+  view.set_layout(layout);
+  return make_tensor(std::move(view));
+}
+
+[[noreturn]] void index_error(const std::string& message) {
+  throw nb::index_error(message.c_str());
+}
+
+int64_t apply_integer(Strided& layout, int axis, nb::handle item) {
+  const Py_ssize_t index = PyNumber_AsSsize_t(item.ptr(), PyExc_IndexError);
+  if (index == -1 && PyErr_Occurred()) throw nb::python_error();
+  const int64_t extent = layout.shape[axis];
+  if (index < -extent || index >= extent)
+    index_error("index " + std::to_string(index) + " is out of bounds for axis " +
+                std::to_string(axis) + " with size " + std::to_string(extent));
+  const int64_t offset = (index < 0 ? index + extent : index) * layout.strides[axis];
+  drop_axis(layout, axis);
+  return offset;
+}
+
+int64_t apply_slice(Strided& layout, int axis, nb::handle item) {
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(item.ptr(), &start, &stop, &step) < 0) throw nb::python_error();
+  const Py_ssize_t length =
+      PySlice_AdjustIndices(static_cast<Py_ssize_t>(layout.shape[axis]), &start, &stop, step);
+  return restrict_axis(layout, axis, start, step, length);
+}
+
+// Basic indexing: integers, slices, `...` and None. Anything else is NumPy's advanced indexing,
+// which would copy.
+nb::object subscript(const TensorObject& tensor, nb::handle key) {
+  nb::tuple items = PyTuple_Check(key.ptr()) ? nb::borrow<nb::tuple>(key) : nb::make_tuple(key);
+  int used = 0, ellipses = 0;
+  for (nb::handle item : items) {
+    if (item.ptr() == Py_Ellipsis)
+      ++ellipses;
+    else if (!item.is_none())
+      ++used;
+  }
+  if (ellipses > 1) index_error("an index can only have one `...`");
+  if (used > tensor.layout.rank)
+    index_error("too many indices: the tensor has " + std::to_string(tensor.layout.rank) +
+                " axes, but " + std::to_string(used) + " were indexed");
+  Strided layout = tensor.layout;
+  int64_t offset = 0;
+  int axis = 0;
+  for (nb::handle item : items) {
+    if (item.ptr() == Py_Ellipsis) {
+      axis += tensor.layout.rank - used;
+    } else if (item.is_none()) {
+      insert_axis(layout, axis++);
+    } else if (PySlice_Check(item.ptr())) {
+      offset += apply_slice(layout, axis++, item);
+    } else if (PyIndex_Check(item.ptr()) && !PyBool_Check(item.ptr())) {
+      offset += apply_integer(layout, axis, item);
+    } else {
+      throw nb::type_error(
+          "tensors are indexed by integers, slices, `...` and None; for anything else use "
+          "`t.numpy()[...]`");
+    }
+  }
+  return with_layout(tensor, layout, offset);
+}
+
+// A view of another shape, or None where only a copy can have it.
+nb::object reshape_view(const TensorObject& tensor, const std::vector<int64_t>& shape) {
+  const std::optional<Strided> layout = reshaped(tensor.layout, shape);
+  return layout ? with_layout(tensor, *layout, 0) : nb::none();
+}
+
+nb::object dlpack_capsule(const TensorObject& tensor, bool versioned, bool copied) {
+  if (!versioned && !tensor.writable)
+    throw nb::buffer_error("a read-only tensor needs DLPack 1.0: pass max_version=(1, 0)");
+  wait_for(tensor);
+  const uint64_t flags =
+      (tensor.writable ? 0 : dlpack::kReadOnly) | (copied ? dlpack::kIsCopied : 0);
+  return export_dlpack(tensor, versioned ? DlpackVersion::kVersioned : DlpackVersion::kUnversioned,
+                       flags);
+}
+
+void bind_fields(nb::class_<TensorObject>& cls) {
+  cls.def_prop_ro("shape", [](const TensorObject& t) { return to_tuple(t.layout.shape_span()); })
+      .def_prop_ro("strides",
+                   [](const TensorObject& t) { return to_tuple(t.layout.strides_span()); })
+      .def_prop_ro("ndim", [](const TensorObject& t) { return t.layout.rank; })
+      .def_prop_ro("size", [](const TensorObject& t) { return element_count(t.layout); })
+      .def_prop_ro("itemsize", [](const TensorObject& t) { return byte_size(t.dtype); })
+      .def_prop_ro(
+          "nbytes",
+          [](const TensorObject& t) { return element_count(t.layout) * byte_size(t.dtype); })
+      .def_prop_ro("writable", [](const TensorObject& t) { return t.writable; })
+      .def_prop_ro("_dtype_name",
+                   [](const TensorObject& t) { return std::string(info(t.dtype).python_name); })
+      .def_prop_ro("_device_name", [](const TensorObject& t) { return t.device->name(); })
+      .def("data_ptr", [](const TensorObject& t) { return reinterpret_cast<uintptr_t>(t.data); })
+      .def("is_contiguous", [](const TensorObject& t) { return is_contiguous(t.layout); });
+}
+
+// What `view_argument` sees, for tests and for error messages: (origin, dtype, low, high,
+// writable), or None for something that is no array.
+nb::object describe_argument(nb::handle object) {
+  static constexpr const char* kOrigins[] = {"tensor", "numpy", "torch", "other"};
+  ArgumentView view;
+  if (!view_argument(object.ptr(), &view)) return nb::none();
+  return nb::make_tuple(kOrigins[static_cast<int>(view.origin)],
+                        std::string(info(view.dtype).python_name), view.low, view.high,
+                        view.writable);
+}
+
+}  // namespace
+
+void bind_tensor(nb::module_& module) {
+  nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
+    try {
+      std::rethrow_exception(pointer);
+    } catch (const ArgumentProblem& problem) {
+      const bool is_type = problem.kind() == ArgumentProblem::Kind::kType;
+      PyErr_SetString(is_type ? PyExc_TypeError : PyExc_ValueError,
+                      (std::string("the array ") + problem.what()).c_str());
+    }
+  });
+  nb::class_<TensorObject> cls(module, "TensorBase", nb::is_weak_referenceable());
+  bind_fields(cls);
+  cls.def("_subscript", &subscript, nb::arg("key"))
+      .def("_reshape_view", &reshape_view, nb::arg("shape"))
+      .def("_transposed",
+           [](const TensorObject& t) { return with_layout(t, reversed_axes(t.layout), 0); })
+      .def("_wait", &wait_for)
+      .def("_dlpack", &dlpack_capsule, nb::arg("versioned"), nb::arg("copied"))
+      .def("_numpy", [](nb::handle_t<TensorObject> self) { return to_numpy(self); });
+  tensor_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+
+  module.def("register_tensor_type", [](nb::handle type) {
+    tensor_type = reinterpret_cast<PyTypeObject*>(nb::borrow(type).release().ptr());
+  });
+  module.def("allocate", &allocate, nb::arg("shape"), nb::arg("dtype"), nb::arg("zeroed"),
+             nb::arg("device"));
+  module.def("tensor_from_numpy", &tensor_from_numpy, nb::arg("array"));
+  module.def("tensor_from_dlpack",
+             [](nb::handle object) { return make_tensor(import_dlpack(object)); });
+
+  module.def("describe_argument", &describe_argument, nb::arg("object"));
+}
+
+}  // namespace enceladus

@@ -1,0 +1,11 @@
+// One function per binding file; module.cpp calls them all.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace enceladus {
+
+void bind_runtime(nanobind::module_& module);
+void bind_tensor(nanobind::module_& module);
+
+}  // namespace enceladus

@@ -1,0 +1,179 @@
+#include "bindings/dlpack.h"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "bindings/argument_view.h"
+#include "runtime/cpu/device.h"
+#include "support/check.h"
+
+namespace enceladus {
+namespace nb = nanobind;
+namespace {
+
+using dlpack::ManagedTensor;
+using dlpack::ManagedTensorVersioned;
+
+enum ElementCode : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4, kBool = 6 };
+
+dlpack::ElementType element_type(DType dtype) {
+  const auto bits = static_cast<uint8_t>(8 * byte_size(dtype));
+  if (dtype == DType::kBFloat16) return {kBFloat, bits, 1};
+  switch (info(dtype).kind) {
+    case DTypeKind::kBool:
+      return {kBool, bits, 1};
+    case DTypeKind::kSigned:
+      return {kInt, bits, 1};
+    case DTypeKind::kUnsigned:
+      return {kUInt, bits, 1};
+    case DTypeKind::kFloat:
+      return {kFloat, bits, 1};
+  }
+  ENC_CHECK(false, "unknown dtype kind");
+}
+
+DType dtype_of(const dlpack::ElementType& type) {
+  for (const DTypeInfo& record : kDTypes) {
+    const dlpack::ElementType candidate = element_type(record.dtype);
+    if (candidate.code == type.code && candidate.bits == type.bits && type.lanes == 1)
+      return record.dtype;
+  }
+  throw ArgumentProblem(ArgumentProblem::Kind::kType,
+                        "has DLPack elements of code " + std::to_string(type.code) + " and " +
+                            std::to_string(type.bits) + " bits, which kernels do not have");
+}
+
+// Memory of an imported capsule; its deleter may belong to Python code.
+template <class Managed>
+class DlpackBuffer : public Buffer {
+ public:
+  DlpackBuffer(Managed* managed, void* data, int64_t bytes)
+      : Buffer(data, bytes), managed_(managed) {}
+  ~DlpackBuffer() override {
+    if (!managed_->deleter || !Py_IsInitialized()) return;
+    nb::gil_scoped_acquire lock;
+    managed_->deleter(managed_);
+  }
+  bool deletes_anywhere() const override { return false; }
+
+ private:
+  Managed* managed_;
+};
+
+nb::object request_capsule(nb::handle object) {
+  try {
+    return object.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 0));
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    return object.attr("__dlpack__")();
+  }
+}
+
+void check_device(nb::handle object) {
+  nb::tuple device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
+  const int type = nb::cast<int>(nb::int_(device[0]));
+  if (type == dlpack::kCpu) return;
+  throw ArgumentProblem(ArgumentProblem::Kind::kValue,
+                        "lies on DLPack device type " + std::to_string(type) +
+                            ", but this kernel runs on cpu; copy it to the CPU first");
+}
+
+Strided layout_of(const dlpack::Tensor& source) {
+  Strided layout = contiguous({source.shape, static_cast<size_t>(source.rank)});
+  if (source.strides) std::copy_n(source.strides, source.rank, layout.strides);
+  return layout;
+}
+
+template <class Managed>
+TensorObject take_over(Managed* managed, bool writable) {
+  const dlpack::Tensor& source = managed->tensor;
+  TensorObject tensor;
+  tensor.data = static_cast<char*>(source.data) + source.byte_offset;
+  tensor.dtype = dtype_of(source.element_type);
+  tensor.writable = writable;
+  tensor.device = &cpu::device();
+  tensor.set_layout(layout_of(source));
+  tensor.storage = Ref<DlpackBuffer<Managed>>::adopt(
+      new DlpackBuffer<Managed>(managed, reinterpret_cast<void*>(tensor.low),
+                                static_cast<int64_t>(tensor.high - tensor.low)));
+  return tensor;
+}
+
+// What an exported capsule owns.
+struct ExportContext {
+  Ref<Buffer> storage;
+  Strided layout;
+};
+
+template <class Managed>
+void delete_export(Managed* managed) {
+  delete static_cast<ExportContext*>(managed->context);
+  delete managed;
+}
+
+template <class Managed>
+Managed* new_export(const TensorObject& tensor) {
+  auto context = std::make_unique<ExportContext>(ExportContext{tensor.storage, tensor.layout});
+  auto* managed = new Managed{};
+  managed->tensor = {.data = tensor.data,
+                     .device = {dlpack::kCpu, 0},
+                     .rank = context->layout.rank,
+                     .element_type = element_type(tensor.dtype),
+                     .shape = context->layout.shape,
+                     .strides = context->layout.strides,
+                     .byte_offset = 0};
+  managed->deleter = &delete_export<Managed>;
+  managed->context = context.release();
+  return managed;
+}
+
+// A consumer renames the capsule it takes over; one that nobody took still owns its tensor.
+template <class Managed>
+void delete_capsule(PyObject* capsule, const char* name) {
+  if (!PyCapsule_IsValid(capsule, name)) return;
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  managed->deleter(managed);
+}
+
+constexpr const char* kName = "dltensor";
+constexpr const char* kVersionedName = "dltensor_versioned";
+
+}  // namespace
+
+TensorObject import_dlpack(nb::handle object) {
+  check_device(object);
+  nb::object capsule = request_capsule(object);
+  // JAX arrays are values: nothing may write to them, whatever the capsule can express.
+  const auto module = nb::cast<std::string>(nb::str(object.type().attr("__module__")));
+  const bool is_value = module.rfind("jax", 0) == 0;
+  if (PyCapsule_IsValid(capsule.ptr(), kVersionedName)) {
+    auto* managed =
+        static_cast<ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), kVersionedName));
+    TensorObject tensor = take_over(managed, !is_value && !(managed->flags & dlpack::kReadOnly));
+    PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
+    return tensor;
+  }
+  auto* managed = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kName));
+  if (!managed) throw nb::python_error();
+  TensorObject tensor = take_over(managed, !is_value);
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+  return tensor;
+}
+
+nb::object export_dlpack(const TensorObject& tensor, DlpackVersion version, uint64_t flags) {
+  if (version == DlpackVersion::kUnversioned) {
+    auto* managed = new_export<ManagedTensor>(tensor);
+    return nb::steal(PyCapsule_New(
+        managed, kName, [](PyObject* capsule) { delete_capsule<ManagedTensor>(capsule, kName); }));
+  }
+  auto* managed = new_export<ManagedTensorVersioned>(tensor);
+  managed->version = {1, 0};
+  managed->flags = flags;
+  return nb::steal(PyCapsule_New(managed, kVersionedName, [](PyObject* capsule) {
+    delete_capsule<ManagedTensorVersioned>(capsule, kVersionedName);
+  }));
+}
+
+}  // namespace enceladus

@@ -1,0 +1,58 @@
+#include "bindings/tensor.h"
+
+#include <chrono>
+
+namespace enceladus {
+namespace nb = nanobind;
+
+PyTypeObject* tensor_type = nullptr;
+
+void TensorObject::set_layout(const Strided& strided) {
+  layout = strided;
+  negative_stride = has_negative_stride(strided);
+  const OffsetRange range = offset_range(strided);
+  const auto base = reinterpret_cast<uint64_t>(data);
+  low = base + static_cast<uint64_t>(range.low * byte_size(dtype));
+  high = base + static_cast<uint64_t>(range.high * byte_size(dtype));
+}
+
+nb::object make_tensor(TensorObject value) {
+  nb::object object = nb::inst_alloc(reinterpret_cast<PyObject*>(tensor_type));
+  new (nb::inst_ptr<TensorObject>(object)) TensorObject(std::move(value));
+  nb::inst_mark_ready(object);
+  return object;
+}
+
+namespace {
+
+// Ctrl-C is looked at this often while waiting.
+constexpr std::chrono::milliseconds kSignalInterval(50);
+
+}  // namespace
+
+void wait_for_stream(Stream& stream, Ticket ticket) {
+  while (!stream.is_complete(ticket)) {
+    bool done;
+    {
+      nb::gil_scoped_release unlocked;
+      done = stream.wait(ticket, kSignalInterval);
+    }
+    if (!done && PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  print_device_lines(stream);
+  stream.raise_failure();
+}
+
+void print_device_lines(Stream& stream) {
+  const std::string lines = stream.take_printed();
+  if (lines.empty()) return;
+  nb::object out = nb::module_::import_("sys").attr("stdout");
+  if (!out.is_none()) out.attr("write")(lines);
+}
+
+void wait_for(const TensorObject& tensor) {
+  Stream* stream = tensor.storage->last_stream();
+  if (stream) wait_for_stream(*stream, tensor.storage->last_ticket());
+}
+
+}  // namespace enceladus

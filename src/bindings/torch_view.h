@@ -1,0 +1,16 @@
+// PyTorch tensors as kernel arguments, by their Python methods alone: torch is never imported,
+// only looked up once the program has imported it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "bindings/argument_view.h"
+
+namespace enceladus {
+
+bool is_torch_tensor(PyObject* object);
+// For objects that `is_torch_tensor` accepts. A tensor that requires gradients is taken as it is,
+// as Triton takes it. Throws ArgumentProblem for other devices than the CPU.
+ArgumentView view_torch_tensor(PyObject* object);
+
+}  // namespace enceladus

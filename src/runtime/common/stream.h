@@ -1,0 +1,64 @@
+// Stream: the queue of a device. Launches run in the order in which they were enqueued; several
+// threads may enqueue and wait at once. Knows packed parameters, not arrays or Python: nothing
+// here needs the interpreter lock, and the caller decides when to give it up.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/common/event.h"
+#include "runtime/common/kernel.h"
+#include "runtime/common/resource.h"
+
+namespace enceladus {
+
+// One launch, ready to run. Everything is copied or stamped by the stream, so the struct and what
+// it points to may be dropped as soon as the call returns.
+struct Launch {
+  Kernel* kernel = nullptr;
+  std::span<const uint64_t> parameters;  // one slot per run-time parameter, raw bits
+  // [low, high) byte addresses per parameter; may be empty unless artifact.needs_extents.
+  std::span<const uint64_t> extents;
+  std::array<int32_t, 3> grid = {1, 1, 1};  // none negative; a zero launches nothing
+  std::span<Resource* const> resources;     // what must outlive the launch, besides the kernel
+};
+
+class Stream {
+ public:
+  virtual ~Stream() = default;
+
+  // Queues a launch and returns its ticket, or 0 when the queue is full.
+  virtual Ticket try_enqueue(const Launch& launch) = 0;
+  // The same, waiting for room when the queue is full.
+  virtual Ticket enqueue(const Launch& launch) = 0;
+  // Runs what is queued, then the launch, and returns when it is done. Throws LaunchFailure.
+  virtual void run_now(const Launch& launch) = 0;
+  // Queues a time stamp.
+  virtual Ticket record(Event& event) = 0;
+
+  virtual bool is_complete(Ticket ticket) const = 0;
+  // Ticket of the newest launch; 0 before the first.
+  virtual Ticket newest() const = 0;
+  // Waits until the ticket is complete or the time is over and returns whether it is complete. May
+  // run queued launches on the calling thread meanwhile.
+  virtual bool wait(Ticket ticket, std::chrono::nanoseconds limit) = 0;
+  // Throws the first LaunchFailure since the last call, if there was one.
+  virtual void raise_failure() = 0;
+  // What tl.device_print wrote since the last call.
+  virtual std::string take_printed() = 0;
+
+  // Takes over a resource whose last launch is pending, and deletes it some time after.
+  virtual void retire(Resource* resource) = 0;
+
+  // Waits for everything queued so far, then raises.
+  void synchronize() {
+    while (!wait(newest(), std::chrono::hours(1))) {
+    }
+    raise_failure();
+  }
+};
+
+}  // namespace enceladus
