@@ -12,6 +12,7 @@ from enceladus.arrays import (
     zeros,
     zeros_like,
 )
+from enceladus.autotune import Config, autotune, heuristics
 from enceladus.devices import Device, current_device, device, devices, set_device, synchronize
 from enceladus.errors import (
     CompilationError,
@@ -26,6 +27,7 @@ from enceladus.jit import JITFunction, cdiv, jit, next_power_of_2
 
 __all__ = [
     "CompilationError",
+    "Config",
     "CudaError",
     "Device",
     "DeviceAssertionError",
@@ -35,6 +37,7 @@ __all__ = [
     "OutOfBoundsError",
     "Tensor",
     "arange",
+    "autotune",
     "cdiv",
     "current_device",
     "device",
@@ -46,6 +49,7 @@ __all__ = [
     "from_dlpack",
     "from_numpy",
     "full",
+    "heuristics",
     "jit",
     "new_empty",
     "new_zeros",

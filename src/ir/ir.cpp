@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/op_rules.h"
 #include "support/check.h"
 
 namespace enceladus::ir {
@@ -182,12 +183,16 @@ uint32_t Function::append_call_site(CallSite site) {
 
 Operation* Function::create(NewOperation&& description, Region* region, Operation* before) {
   Operation* op = &operations_.emplace_back();
+  op->id_ = static_cast<uint32_t>(operations_.size() - 1);
   op->function_ = this;
   op->opcode_ = description.opcode;
   op->location_ = description.location;
   op->call_site_ = description.call_site;
   op->attributes_ = std::move(description.attributes);
+  const OpRules& rules = op_rules(op->opcode_);
+  op->operands_.reserve(std::max<size_t>(description.operands.size(), rules.fixed_operands));
   for (Value* operand : description.operands) op->append_operand(operand);
+  while (op->operand_count() < rules.fixed_operands) op->append_operand(nullptr);
   for (const Type& type : description.results) op->append_result(type);
   for (int i = 0; i < description.regions; ++i) op->regions_.push_back(new_region(op));
   if (region) region->link(op, before);
@@ -196,6 +201,7 @@ Operation* Function::create(NewOperation&& description, Region* region, Operatio
 
 Value* Function::new_value(const Type& type) {
   Value* value = &values_.emplace_back();
+  value->id_ = static_cast<uint32_t>(values_.size() - 1);
   value->type_ = type;
   return value;
 }

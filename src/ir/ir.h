@@ -38,6 +38,8 @@ class Value {
   // The region whose argument this is; null for a result.
   Region* argument_of() const { return argument_of_; }
   int index() const { return index_; }  // among the results or arguments
+  // Dense within the Function and below its value_count(): an index into side tables.
+  uint32_t id() const { return id_; }
   // The user's name for it; may be empty. For messages and text only.
   const std::string& name() const { return name_; }
   void set_name(std::string_view name) { name_ = name; }
@@ -54,6 +56,7 @@ class Value {
   Operation* definition_ = nullptr;
   Region* argument_of_ = nullptr;
   int index_ = 0;
+  uint32_t id_ = 0;
   std::string name_;
   std::vector<Operation*> users_;
 };
@@ -69,6 +72,8 @@ class Operation {
  public:
   Opcode opcode() const { return opcode_; }
   bool is(Opcode opcode) const { return opcode_ == opcode; }
+  // Dense within the Function and below its operation_count(); erased operations keep theirs.
+  uint32_t id() const { return id_; }
   const OpRecord& record() const { return info(opcode_); }
   const Location& location() const { return location_; }
   // Where the helper that holds this operation was called; 0 for the kernel itself. An index into
@@ -120,6 +125,7 @@ class Operation {
   void drop_user(Value* value);
 
   Opcode opcode_ = Opcode::kConstant;
+  uint32_t id_ = 0;
   Location location_;
   uint32_t call_site_ = 0;
   Function* function_ = nullptr;
@@ -231,7 +237,11 @@ class Function {
   const std::vector<CallSite>& call_sites() const { return call_sites_; }
   uint32_t append_call_site(CallSite site);
 
-  // An operation that is not linked into any region yet; ir/builder.h is the usual way.
+  size_t value_count() const { return values_.size(); }
+  size_t operation_count() const { return operations_.size(); }
+
+  // ir/builder.h is the usual way to create operations. Optional operands that are left out are
+  // filled with null, so that every operation of an opcode has all its fixed operands.
   struct NewOperation {
     Opcode opcode;
     Location location;

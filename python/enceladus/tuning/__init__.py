@@ -1,0 +1,1 @@
+"""The parts of the autotuner; users see `enceladus.autotune` and `enceladus.Config`."""

@@ -1,0 +1,18 @@
+// The type rules that the strings of ops.def cannot state: those of operations whose results are
+// `given`, and of the operands these depend on. Part of the verifier.
+#pragma once
+
+#include <string>
+
+#include "ir/ir.h"
+
+namespace enceladus::ir {
+
+// What is wrong with the operation's types, or an empty string. The operands satisfy their own
+// rules of ops.def and the required attributes are there.
+std::string check_given_types(const Operation& op);
+
+// A tile's extents are powers of two from 1 to kMaxExtent and it has at most kMaxElements.
+std::string check_extents(const Type& type);
+
+}  // namespace enceladus::ir

@@ -1,0 +1,74 @@
+"""A kernel object without a compiler: what the autotuner's own tests stand on.
+
+Its "device" is the calling thread; a launch sleeps for as long as the test says and calls the
+test's function.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+
+@dataclass
+class FakeParameter:
+    """The fields of `enceladus.jit.Parameter` that matter here."""
+
+    name: str
+    is_constexpr: bool = False
+    default: object = None
+    has_default: bool = False
+
+
+@dataclass
+class FakeKernel:
+    """`body` is called with every argument by name at each launch, options included."""
+
+    names: list[str]
+    constexprs: list[str]
+    body: Callable[[dict[str, Any]], Any] = lambda named: None
+    seconds: Callable[[dict[str, Any]], float] = lambda named: 0.0
+    compile: Callable[[dict[str, Any]], Any] = lambda named: None
+    reads: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    interpret: bool | None = None
+
+    def __post_init__(self) -> None:
+        self.__name__ = "fake"
+        self.parameters = [FakeParameter(name) for name in self.names]
+        self.parameters += [FakeParameter(name, is_constexpr=True) for name in self.constexprs]
+        self.launches: list[dict[str, Any]] = []
+        self.compiled: list[dict[str, Any]] = []
+        self.lock = threading.Lock()
+
+    def digest(self) -> str:
+        return f"digest of {self.__name__}"
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {**dict(zip([p.name for p in self.parameters], args, strict=False)), **kwargs}
+
+    def warmup(self, *args: Any, grid: Any = None, **kwargs: Any) -> Any:
+        named = self._bind(args, kwargs)
+        self.compile(named)
+        with self.lock:
+            self.compiled.append(named)
+        parameters = [
+            SimpleNamespace(name=n, is_read=n in self.reads, is_written=n in self.writes)
+            for n in self.names
+        ]
+        return SimpleNamespace(artifact=SimpleNamespace(parameters=parameters), named=named)
+
+    def explain(self, *args: Any, grid: Any = None, **kwargs: Any) -> str:
+        return f"explained {sorted(self._bind(args, kwargs).items(), key=lambda i: i[0])}"
+
+    def run(self, *args: Any, grid: Any, **kwargs: Any) -> None:
+        named = self._bind(args, kwargs)
+        if callable(grid):
+            grid(named)
+        self.launches.append(named)
+        time.sleep(self.seconds(named))
+        self.body(named)
