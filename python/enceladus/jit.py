@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from enceladus._source import source_of
+from enceladus.language import _registry
 
 __all__ = ["JITFunction", "Parameter", "cdiv", "jit", "next_power_of_2"]
 
@@ -104,7 +105,9 @@ class JITFunction:
         return f"<enceladus.jit function {self.__qualname__} at {self.filename}:{self.first_line}>"
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Kernels are launched on a grid; a plain call is a mistake."""
+        """A helper's call from a kernel in the interpreter; anywhere else a mistake."""
+        if _registry.is_interpreting():
+            return _registry.implementation("call helper")(self.fn, *args, **kwargs)
         raise TypeError(
             f"`{self.__name__}` is a kernel: launch it with {self.__name__}[grid](...), or call it "
             "from another kernel"

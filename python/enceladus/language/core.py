@@ -19,7 +19,7 @@ class PropagateNan(enum.Enum):
     ALL = 1
 
 
-class dtype:  # noqa: N801 (Triton's name)
+class dtype:
     """An element type, such as `tl.float32`.
 
     Two dtypes are equal when their names are, and equal to that name as a string.
@@ -117,7 +117,7 @@ _KINDS = {
     "int1": "bool",
     **{f"int{bits}": "signed" for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": "unsigned" for bits in (8, 16, 32, 64)},
-    **{name: "float" for name in ("float16", "bfloat16", "float32", "float64")},
+    **dict.fromkeys(("float16", "bfloat16", "float32", "float64"), "float"),
 }
 
 int1 = dtype("int1")
@@ -137,7 +137,7 @@ float64 = dtype("float64")
 ALL_DTYPES: Final = tuple(dtype(name) for name in _KINDS)
 
 
-class pointer_type(dtype):  # noqa: N801 (Triton's name)
+class pointer_type(dtype):
     """The type of a pointer to `element_ty`, as in `x_ptr.dtype.element_ty`.
 
     Example:
@@ -164,10 +164,10 @@ class pointer_type(dtype):  # noqa: N801 (Triton's name)
         return (pointer_type, (self.element_ty,))
 
 
-class constexpr:  # noqa: N801 (Triton's name)
+class constexpr:
     """A compile-time value; as an annotation, marks a kernel's compile-time parameter.
 
-    Operators work on the values and give a `constexpr`; a comparison gives a Python bool.
+    Operators work on the values and give a `constexpr`; a comparison gives what the values give.
 
     Attributes:
         value: the Python value.
@@ -211,13 +211,14 @@ class constexpr:  # noqa: N801 (Triton's name)
         return len(self.value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the value, where it is a function."""
         return self.value(*args, **kwargs)
 
-    def __eq__(self, other: object) -> bool:
-        return bool(self.value == unwrap(other))
+    def __eq__(self, other: object) -> Any:
+        return self.value == unwrap(other)
 
-    def __ne__(self, other: object) -> bool:
-        return bool(self.value != unwrap(other))
+    def __ne__(self, other: object) -> Any:
+        return self.value != unwrap(other)
 
     def __lt__(self, other: Any) -> Any:
         return self.value < unwrap(other)
@@ -263,7 +264,7 @@ for _name in ("neg", "pos", "invert", "abs"):
     setattr(constexpr, f"__{_name}__", _unary(getattr(operator, f"__{_name}__")))
 
 
-class tensor:  # noqa: N801 (Triton's name)
+class tensor:
     """A tile or scalar inside a kernel, for annotations and `isinstance`.
 
     Attributes:
@@ -276,7 +277,7 @@ class tensor:  # noqa: N801 (Triton's name)
     __slots__ = ()
 
 
-class tensor_descriptor:  # noqa: N801 (Triton's name)
+class tensor_descriptor:
     """What `make_tensor_descriptor` gives, for annotations and `isinstance`.
 
     Attributes:

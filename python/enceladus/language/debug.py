@@ -8,12 +8,12 @@ def device_print(prefix: str, *args: Tile, hex: bool = False) -> None:
     """Prints each element on a line of its own: `pid (0, 0, 0) idx (3) x: 1.500000`.
 
     Args:
-        prefix: a compile-time string, printed as it is before the value.
-        args: tiles or scalars.
+        prefix: a compile-time string, printed before the value with `: ` after it.
+        args: tiles or scalars; with more than one, `(operand i) ` stands before each value.
         hex: print integers and bit patterns in base 16.
 
     Example:
-        >>> tl.device_print("x: ", x)
+        >>> tl.device_print("x", x)
     """
 
 

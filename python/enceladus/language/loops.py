@@ -6,7 +6,7 @@ from typing import Any
 from enceladus.language._registry import Tile, implementation
 
 
-class range:  # noqa: A001, N801 (Triton's name)
+class range:
     """A run-time loop like Python's `range`, with hints to the compiler.
 
     Args:
@@ -49,7 +49,7 @@ class range:  # noqa: A001, N801 (Triton's name)
         return iterator
 
 
-class static_range:  # noqa: N801 (Triton's name)
+class static_range:
     """A loop unrolled at compile time; the variable is a compile-time int.
 
     Args:

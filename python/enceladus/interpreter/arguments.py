@@ -1,0 +1,85 @@
+"""From what a launch was given to what the kernel's function sees."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from enceladus.interpreter.memory import Memory
+from enceladus.interpreter.numpy_types import Array, dtype_of
+from enceladus.interpreter.promotion import is_number, literal_type, to_value
+from enceladus.interpreter.values import Value
+from enceladus.language.core import pointer_type, unwrap
+
+
+def kernel_arguments(arguments: Mapping[str, object], constexprs: set[str]) -> dict[str, object]:
+    """Each argument as the kernel sees it.
+
+    Args:
+        arguments: by parameter name.
+        constexprs: the names whose values are used as they are.
+    """
+    return {
+        name: unwrap(value) if name in constexprs else _argument(name, value)
+        for name, value in arguments.items()
+    }
+
+
+def _argument(name: str, value: Any) -> object:
+    value = unwrap(value)
+    if value is None or isinstance(value, Value):
+        return value
+    if is_number(value):
+        return to_value(value, literal_type(value))
+    if isinstance(value, np.generic):
+        return Value(np.asarray(value), dtype_of(value.dtype))
+    return array_pointer(name, host_view(name, value))
+
+
+def host_view(name: str, value: Any) -> Array:
+    """A NumPy array over the memory of an array argument, never a copy.
+
+    Raises:
+        TypeError: the argument is no array, or its memory is not the host's.
+    """
+    if isinstance(value, np.ndarray):
+        return value
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return _torch_view(torch, value)
+    if hasattr(value, "numpy"):
+        view = value.numpy()
+        if isinstance(view, np.ndarray):
+            return view
+    raise TypeError(
+        f"argument `{name}` of type `{type(value).__name__}` is no array, number or bool"
+    )
+
+
+def _torch_view(torch: Any, value: Any) -> Array:
+    plain = value.detach()
+    if plain.device.type != "cpu":
+        raise TypeError(f"the interpreter reads tensors of the CPU, not of {plain.device}")
+    if plain.dtype == torch.bfloat16:
+        view: Array = plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    else:
+        view = plain.numpy()
+    return view
+
+
+def array_pointer(name: str, array: Array) -> Value:
+    """A pointer to an array's first element, bounded by the array's own extent."""
+    element = dtype_of(array.dtype)
+    size = array.dtype.itemsize
+    if any(stride % size for stride in array.strides):
+        raise TypeError(f"argument `{name}` has strides that are no multiple of its element size")
+    steps = [stride // size for stride in array.strides]
+    reach = [step * (extent - 1) for step, extent in zip(steps, array.shape, strict=True)]
+    before = -sum(step for step in reach if step < 0)
+    count = before + sum(step for step in reach if step > 0) + 1 if array.size else 0
+    lowest = array[tuple(slice(-1, None) if step < 0 else slice(0, 1) for step in steps)]
+    elements = np.lib.stride_tricks.as_strided(lowest, (count,), (size,))
+    memory = Memory(name, elements, element)
+    return Value(np.asarray(before, np.int64), pointer_type(element), None, memory)

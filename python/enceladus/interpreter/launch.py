@@ -1,0 +1,83 @@
+"""The loop over the programs of a grid, and the functions that run in it."""
+
+import builtins
+import itertools
+import types
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from enceladus.interpreter import (  # noqa: F401 (they fill TABLE)
+    atomics,
+    control,
+    descriptors,
+    elementwise,
+    matrix,
+    memory,
+    operators,
+    reductions,
+    shapes,
+)
+from enceladus.interpreter.arguments import kernel_arguments
+from enceladus.interpreter.context import Context, current, set_current
+from enceladus.interpreter.values import TABLE
+from enceladus.language import _registry
+
+_BUILTINS = {**vars(builtins), **control.PYTHON_BUILTINS}
+
+
+def run(
+    function: types.FunctionType,
+    grid: Sequence[int],
+    arguments: Mapping[str, object],
+    constexprs: Collection[str] = (),
+) -> None:
+    """Runs every program of a grid.
+
+    Args:
+        function: the kernel's Python function.
+        grid: one to three extents; a zero runs nothing.
+        arguments: by parameter name; arrays are written in place.
+        constexprs: names of the compile-time parameters.
+
+    Raises:
+        CompilationError: the kernel does what the compiler refuses.
+        OutOfBoundsError: an access outside an array.
+        DeviceAssertionError: a `tl.device_assert` or `tl.assume` that does not hold.
+    """
+    extents = (*grid, 1, 1, 1)[:3]
+    context = Context(grid=(int(extents[0]), int(extents[1]), int(extents[2])))
+    bound = kernel_arguments(arguments, set(constexprs))
+    previous_context, previous_table = set_current(context), _registry.set_active(TABLE)
+    try:
+        body = in_kernel(function)
+        with np.errstate(all="ignore"):
+            for z, y, x in itertools.product(*(range(extent) for extent in reversed(context.grid))):
+                context.program = (x, y, z)
+                body(**bound)
+    finally:
+        set_current(previous_context)
+        _registry.set_active(previous_table)
+
+
+def in_kernel(function: types.FunctionType) -> types.FunctionType:
+    """The same function with the kernel's meaning of Python's builtins (`range`, `min`, `max`)."""
+    known = current().functions
+    if function not in known:
+        scope = {**function.__globals__, "__builtins__": _BUILTINS}
+        copy = types.FunctionType(
+            function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
+        )
+        copy.__kwdefaults__ = function.__kwdefaults__
+        known[function] = copy
+    result: types.FunctionType = known[function]
+    return result
+
+
+def call_helper(function: types.FunctionType, *args: Any, **kwargs: Any) -> Any:
+    """Runs a `@jit` function that a kernel calls."""
+    return in_kernel(function)(*args, **kwargs)
+
+
+TABLE["call helper"] = call_helper
