@@ -1,0 +1,67 @@
+// Affine forms of integer and pointer values: which tiles are
+//
+//   pointer + base + index_0 * strides[0] + index_1 * strides[1] + ...
+//
+// with a scalar base and scalar strides. Code generators make contiguous or strided accesses of
+// what has such a form and gathers of the rest. Changes nothing.
+//
+// Two meanings of a form:
+//   exact     what unlimited precision would give, which is what an address means (api.md 1.2).
+//             Scalars are taken apart too: `pid * 1024` is 1024 times the factor `pid`.
+//   wrapping  what the value is at its own type, for comparisons and stored values. Scalars stay
+//             whole, and a form exists only where no element wraps (proved by Facts).
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "analysis/facts.h"
+#include "analysis/sum.h"
+#include "ir/ir.h"
+
+namespace enceladus::analysis {
+
+struct Affine {
+  ir::Value* pointer = nullptr;  // scalar pointer that the offsets (in elements) start from; null
+                                 // for integers
+  Sum base;
+  std::vector<Sum> strides;  // one an axis; 0 where the value does not depend on it, and where the
+                             // extent is 1
+  // Whether every element is the same.
+  bool is_uniform() const;
+  bool operator==(const Affine&) const = default;
+};
+
+class AffineForms {
+ public:
+  enum class Meaning { kExact, kWrapping };
+  // Both live longer than this. Exact forms need no facts.
+  AffineForms(const ir::Function& function, Meaning meaning, const Facts* facts = nullptr);
+
+  // The form of an integer or pointer, scalar or tile; null where it has none. Every scalar has
+  // one. Valid until the function changes; computed once a value.
+  const Affine* of(ir::Value* value);
+  // The exact sum of a scalar integer: a constant, taken apart, or the value itself.
+  Sum scalar(ir::Value* value);
+
+ private:
+  std::optional<Affine> compute(ir::Value* value);
+  std::optional<Affine> of_operation(ir::Operation* op, ir::Value* value);
+  std::optional<Affine> of_scalar(ir::Value* value);
+  std::optional<Affine> of_sum(ir::Operation* op, int64_t sign);
+  std::optional<Affine> of_product(const Affine* a, const Affine* b);
+  std::optional<Affine> of_shift(ir::Operation* op);
+  std::optional<Affine> of_cast(ir::Operation* op);
+  std::optional<Affine> of_addptr(ir::Operation* op);
+  std::optional<Affine> of_broadcast(ir::Operation* op);
+  std::optional<Affine> of_reshape(ir::Operation* op);
+  bool fits(const Affine& form, const ir::Type& type) const;
+
+  Meaning meaning_;
+  const Facts* facts_;
+  enum class State : uint8_t { kUnknown, kNone, kSome };
+  std::vector<State> states_;
+  std::deque<Affine> forms_;  // growing moves none of them
+};
+
+}  // namespace enceladus::analysis
