@@ -1,0 +1,83 @@
+#include "codegen/cpu/gemm_plan.h"
+
+#include <algorithm>
+
+namespace enceladus::cpu {
+namespace {
+
+constexpr int64_t kKeyBytes = 64;
+constexpr int64_t kKeptBytes = int64_t{2} << 20;  // measured: 2 MiB kept still pays
+constexpr int64_t kLongestStep = 1024;
+
+int64_t round_up(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+APath choose_a_path(const GemmSpec& spec, const GemmFormat& format) {
+  if (spec.a_order != OperandOrder::kDepth) return APath::kPacked;
+  if (!format.reads_a_in_place()) return APath::kCopied;
+  const bool whole_groups = spec.depth_multiple % format.group == 0;
+  if (spec.depth_edge == DepthEdge::kSame && whole_groups) return APath::kInPlace;
+  return APath::kMaybeCopied;
+}
+
+// The type of packed B: A's operand type, but bytes keep their own sign or change it.
+DType packed_b_type(const GemmFormat& format) {
+  return format.product == Product::kInt8Quads ? format.b_source : format.a_operand;
+}
+
+void place_in_scratch(GemmPlan& plan, const GemmSpec& spec) {
+  const int64_t group = plan.format.group, lane_bytes = plan.format.lane_bytes();
+  const int64_t step_groups = plan.depth_step / group;
+  plan.row_starts_offset = kKeyBytes;
+  plan.a_offset = plan.row_starts_offset + 64;
+  // Sixteen lanes more than a step, so that rows do not fall on each other in the cache.
+  plan.a_row_bytes = (step_groups + 16) * lane_bytes;
+  int64_t a_bytes = 0;
+  if (plan.a_path == APath::kPacked)
+    a_bytes = (step_groups + 1) * plan.a_packing.width * lane_bytes;
+  else if (plan.a_path != APath::kInPlace)
+    a_bytes = plan.block.rows * plan.a_row_bytes;
+  plan.b_offset = round_up(plan.a_offset + a_bytes, 64);
+  const int64_t packed_groups = std::max(plan.kept_depth / group, step_groups);
+  plan.scratch_bytes =
+      round_up(plan.b_offset + packed_groups * plan.panels * plan.panel_row_bytes(), 64);
+}
+
+}  // namespace
+
+GemmPlan plan_gemm(const HostTarget& host, const GemmSpec& spec) {
+  GemmPlan plan{};
+  plan.format = choose_format(host, spec.a, spec.b, spec.accumulator);
+  plan.block = choose_block(host, plan.format, spec.rows, spec.columns);
+  plan.a_path = choose_a_path(spec, plan.format);
+  const int lanes = plan.format.lanes;
+  plan.b_packing = {.source = spec.b,
+                    .packed = packed_b_type(plan.format),
+                    .group = plan.format.group,
+                    .lanes = lanes,
+                    .width = plan.panel_width(),
+                    .flips_top_bit = plan.format.sign_fix != SignFix::kNone,
+                    .order = spec.b_order};
+  plan.a_packing = {.source = spec.a,
+                    .packed = plan.format.a_operand,
+                    .group = plan.format.group,
+                    .lanes = lanes,
+                    .width = static_cast<int>(round_up(spec.rows, lanes)),
+                    .flips_top_bit = false,
+                    .order = spec.a_order};
+  plan.panels = (spec.columns + plan.panel_width() - 1) / plan.panel_width();
+  const int64_t whole_turns = 4 * plan.format.group;
+  const int64_t longest = spec.depth > 0 ? round_up(spec.depth, whole_turns) : INT64_MAX;
+  plan.depth_step = std::min(longest, kLongestStep);
+  if (spec.packed_b == PackedOperand::kKept) {
+    const int64_t bytes_per_group = plan.panels * plan.panel_row_bytes();
+    const int64_t fitting = kKeptBytes / bytes_per_group * plan.format.group;
+    plan.kept_depth = std::min(longest, std::max(fitting, plan.depth_step));
+    plan.kept_depth = plan.kept_depth / whole_turns * whole_turns;
+  }
+  place_in_scratch(plan, spec);
+  return plan;
+}
+
+}  // namespace enceladus::cpu
