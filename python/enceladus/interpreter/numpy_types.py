@@ -83,7 +83,7 @@ def _sticky_float64(data: Array) -> Array:
     if data.dtype.itemsize < 8:
         return data.astype(np.float64)
     negative = data < 0
-    size = np.where(negative, -data.view(np.int64), data).astype(np.uint64)
+    size = np.where(negative, -data.view(np.int64), data.view(np.int64)).view(np.uint64)
     sticky = (size >> np.uint64(11) << np.uint64(11)) | (
         ((size & np.uint64(0x7FF)) != 0).astype(np.uint64) << np.uint64(11)
     )

@@ -1,8 +1,8 @@
 """The one list of kernel cases, by which every target is judged."""
 
-from . import elementwise
+from . import conversions, elementwise, mathematics
 from .case import Case
 
-MODULES = (elementwise,)
+MODULES = (elementwise, conversions, mathematics)
 
 CASES: list[Case] = [case for module in MODULES for case in module.cases()]
