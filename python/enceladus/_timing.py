@@ -17,17 +17,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Stopwatch", "Work", "device_synchronize", "last_cache_bytes"]
+from enceladus.devices import synchronize
+
+__all__ = ["Stopwatch", "Work", "last_cache_bytes"]
 
 _FALLBACK_CACHE_BYTES = 32 << 20
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-
-def device_synchronize() -> None:
-    """Waits for every queued launch; raises what they left behind."""
-    import enceladus
-
-    getattr(enceladus, "synchronize", lambda: None)()
 
 
 @functools.cache
@@ -79,10 +74,10 @@ class Stopwatch:
         if work.prepare is not None:
             work.prepare()
         self.evict()
-        device_synchronize()
+        synchronize()
         start = time.perf_counter_ns()
         work.call()
-        device_synchronize()
+        synchronize()
         span = (time.perf_counter_ns() - start) * 1e-6
         if work.finish is not None:
             work.finish()

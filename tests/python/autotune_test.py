@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import stat
-import subprocess
 import sys
 import threading
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +14,7 @@ import pytest
 import enceladus
 from enceladus import Config, autotune, heuristics
 from enceladus.tuning import contest
-from fake_kernel import FakeKernel
+from fake_kernel import CONFIGS, GRID, FakeKernel, arrays, make_kernel, tuned
 
 
 @pytest.fixture(autouse=True)
@@ -26,29 +22,6 @@ def cache_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("ENCELADUS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("ENCELADUS_INTERPRET", raising=False)
     return tmp_path / "cache" / "autotune"
-
-
-GRID = lambda meta: (meta["BLOCK"],)  # noqa: E731
-CONFIGS = [Config({"BLOCK": 16}), Config({"BLOCK": 32}), Config({"BLOCK": 64})]
-# Milliseconds are chosen far apart, so that a busy machine cannot turn the order round.
-SECONDS = {16: 0.03, 32: 0.002, 64: 0.05}
-
-
-def seconds_of(named):
-    return SECONDS[named["BLOCK"]]
-
-
-def tuned(kernel, configs=CONFIGS, key=("n",), **options):
-    options = {"warmup": 0, "rep": 1, **options}
-    return autotune(configs, list(key), **options)(kernel)
-
-
-def make_kernel(**options):
-    return FakeKernel(["x", "y", "n"], ["BLOCK"], seconds=seconds_of, **options)
-
-
-def arrays():
-    return np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
 
 
 def test_config_repr_can_be_pasted():
@@ -317,99 +290,6 @@ def test_within_the_tolerance_the_first_listed_wins():
     assert contest.winner(times, ["c", "a", "b"], 0.01) == "a"
     assert contest.winner(times, ["c", "a", "b"], 0.001) == "b"
     assert contest.winner(times, ["c", "a", "b"], 0.05) == "c"
-
-
-def test_results_persist(cache_folder):
-    x, y = arrays()
-    tuned(make_kernel())[GRID](x, y, 4)
-    kernel = make_kernel()
-    assert tuned(kernel).config_for(x, y, 4) == CONFIGS[1]  # without a grid: nothing is tuned
-    assert not kernel.launches
-    assert stat.S_IMODE(cache_folder.stat().st_mode) == 0o700
-
-
-def test_results_are_not_kept_with_cache_results_off(cache_folder):
-    tuned(make_kernel(), cache_results=False)[GRID](*arrays(), 4)
-    assert not cache_folder.exists()
-
-
-def test_always_compile_ignores_what_is_on_disk(monkeypatch):
-    x, y = arrays()
-    tuned(make_kernel())[GRID](x, y, 4)
-    monkeypatch.setenv("ENCELADUS_ALWAYS_COMPILE", "1")
-    kernel = make_kernel()
-    tuned(kernel)[GRID](x, y, 4)
-    assert len(kernel.compiled) == 3
-
-
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"version": 1}', b"\xff\xfe\x00"])
-def test_a_damaged_record_is_tuned_and_written_again(cache_folder, damage):
-    x, y = arrays()
-    tuned(make_kernel())[GRID](x, y, 4)
-    (record,) = cache_folder.glob("*.json")
-    good = json.loads(record.read_text())
-    record.write_bytes(damage)
-    kernel = make_kernel()
-    tuned(kernel)[GRID](x, y, 4)
-    assert len(kernel.compiled) == 3
-    assert json.loads(record.read_text())["config"] == good["config"]
-
-
-def test_a_record_that_names_another_config_is_not_trusted(cache_folder):
-    x, y = arrays()
-    tuned(make_kernel())[GRID](x, y, 4)
-    (record,) = cache_folder.glob("*.json")
-    content = json.loads(record.read_text())
-    content["index"] = 2
-    record.write_text(json.dumps(content))
-    kernel = make_kernel()
-    tuned(kernel)[GRID](x, y, 4)
-    assert len(kernel.compiled) == 3
-
-
-def test_an_unusable_cache_folder_does_not_stop_tuning(tmp_path, monkeypatch, caplog):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("ENCELADUS_CACHE_DIR", str(tmp_path / "file" / "below"))
-    fast = tuned(make_kernel())
-    fast[GRID](*arrays(), 4)
-    assert fast.best_config == CONFIGS[1]
-    assert "not kept" in caplog.text
-
-
-def test_two_threads_tune_one_key_once():
-    kernel = make_kernel()
-    fast = tuned(kernel)
-    threads = [threading.Thread(target=lambda: fast[GRID](*arrays(), 4)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(kernel.compiled) == 3
-    assert len(fast.cache) == 1
-
-
-PROCESS = """
-import sys, time
-sys.path.insert(0, {tests!r})
-import numpy as np
-from fake_kernel import FakeKernel
-from enceladus import Config, autotune
-kernel = FakeKernel(["x"], ["BLOCK"], seconds=lambda named: named["BLOCK"] * 0.01)
-fast = autotune([Config({{"BLOCK": 9}}), Config({{"BLOCK": 1}})], ["x"][:0])(kernel)
-fast[lambda meta: (1,)](np.zeros(4, np.float32))
-print(len(kernel.compiled), fast.best_config)
-"""
-
-
-def test_two_processes_tune_one_key_once():
-    text = PROCESS.format(tests=str(Path(__file__).parent))
-    processes = [
-        subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    outputs = [process.communicate(timeout=60)[0] for process in processes]
-    assert sorted(output.split()[0] for output in outputs) == ["0", "0", "2"]
-    assert all("{'BLOCK': 1}" in output for output in outputs)
 
 
 def test_the_printed_line_has_the_documented_form(monkeypatch, capsys):

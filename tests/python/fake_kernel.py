@@ -13,6 +13,10 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
+from enceladus import Config, autotune
+
 
 @dataclass
 class FakeParameter:
@@ -72,3 +76,26 @@ class FakeKernel:
         self.launches.append(named)
         time.sleep(self.seconds(named))
         self.body(named)
+
+
+GRID = lambda meta: (meta["BLOCK"],)  # noqa: E731
+CONFIGS = [Config({"BLOCK": 16}), Config({"BLOCK": 32}), Config({"BLOCK": 64})]
+# Milliseconds are chosen far apart, so that a busy machine cannot turn the order round.
+SECONDS = {16: 0.03, 32: 0.002, 64: 0.05}
+
+
+def seconds_of(named):
+    return SECONDS[named["BLOCK"]]
+
+
+def tuned(kernel, configs=CONFIGS, key=("n",), **options):
+    options = {"warmup": 0, "rep": 1, **options}
+    return autotune(configs, list(key), **options)(kernel)
+
+
+def make_kernel(**options):
+    return FakeKernel(["x", "y", "n"], ["BLOCK"], seconds=seconds_of, **options)
+
+
+def arrays():
+    return np.arange(4, dtype=np.float32), np.zeros(4, np.float32)

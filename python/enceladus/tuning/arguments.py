@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from enceladus._timing import device_synchronize
+from enceladus.devices import current_device, synchronize
 
 __all__ = ["ArgumentKey", "Snapshot", "dtype_name", "is_array", "zero"]
 
@@ -37,20 +37,37 @@ def dtype_name(value: Any) -> str:
     return "float32" if isinstance(value, float) else type(value).__name__
 
 
+def _device_name(arrays: Iterable[Any]) -> str:
+    """Where a launch on these arrays runs."""
+    for array in arrays:
+        if not isinstance(array, np.ndarray) and hasattr(array, "device"):
+            return str(array.device)
+    return current_device().name
+
+
 class ArgumentKey:
-    """What a tuning is remembered under: values of `key` and the dtypes of all arguments."""
+    """What a tuning is remembered under: values of `key`, dtypes of all arguments, the device.
+
+    Attributes:
+        text: as it is printed: values of `key`, then dtypes of the arrays.
+    """
 
     __slots__ = ("_identity", "text")
 
     def __init__(self, values: Iterable[Any], run_time: Iterable[Any]) -> None:
         arguments = list(run_time)
-        arrays = ",".join(dtype_name(argument) for argument in arguments if is_array(argument))
-        self.text = "|".join([*(str(value) for value in values), arrays])
-        self._identity = (self.text, tuple(dtype_name(argument) for argument in arguments))
+        arrays = [argument for argument in arguments if is_array(argument)]
+        dtypes = ",".join(dtype_name(array) for array in arrays)
+        self.text = "|".join([*(str(value) for value in values), dtypes])
+        self._identity = (
+            self.text,
+            _device_name(arrays),
+            *(dtype_name(argument) for argument in arguments),
+        )
 
     @property
-    def identity(self) -> tuple[str, tuple[str, ...]]:
-        """The printed text and every dtype, scalars included."""
+    def identity(self) -> tuple[str, ...]:
+        """The printed text, the device, and every dtype, scalars included."""
         return self._identity
 
     def __eq__(self, other: object) -> bool:
@@ -126,7 +143,7 @@ class Snapshot:
         self, arguments: Mapping[str, Any], written: Iterable[str], read: Iterable[str]
     ) -> None:
         arrays = {name: value for name, value in arguments.items() if is_array(value)}
-        device_synchronize()
+        synchronize()
         sources = [arrays[name] for name in read if name in arrays]
         self._all: dict[str, Callable[[], Any]] = {}
         self._inputs: list[Callable[[], Any]] = []
@@ -150,8 +167,8 @@ class Snapshot:
     @staticmethod
     def _run(restores: list[Callable[[], Any]]) -> None:
         if restores:
-            device_synchronize()
+            synchronize()
         for restore in restores:
             restore()
         if restores:
-            device_synchronize()
+            synchronize()

@@ -159,7 +159,7 @@ class Autotuner(KernelWrapper):
         return self._pruning.apply(self.configs, named, kwargs)
 
     def _record(self, key: ArgumentKey, candidates: Sequence[Config]) -> TuningRecord:
-        identity = [*kernel_identity(self.kernel), key.text, *key.identity[1]]
+        identity = [*kernel_identity(self.kernel), *key.identity]
         return TuningRecord(self.__name__, identity, candidates)
 
     def _known(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Config | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
 import os
 import statistics
 import warnings
@@ -14,7 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from enceladus._timing import Stopwatch, Work, device_synchronize
+from enceladus._timing import Stopwatch, Work
+from enceladus.devices import Device, current_device, device, synchronize
 from enceladus.testing._close import to_numpy
 from enceladus.tuning.arguments import Snapshot, is_array, zero
 from enceladus.tuning.config import Config
@@ -127,7 +127,7 @@ class _Session:
         compiled = {}
         try:
             futures = {
-                config: workers.submit(contextvars.copy_context().run, self.launch.compile, config)
+                config: workers.submit(self._compile, config, current_device())
                 for config in self.configs
             }
             for config, future in futures.items():
@@ -139,6 +139,10 @@ class _Session:
         finally:
             workers.shutdown(cancel_futures=True)
         return compiled
+
+    def _compile(self, config: Config, target: Device) -> Any:
+        with device(target):  # the current device belongs to the thread
+            return self.launch.compile(config)
 
     def _snapshot(self, compiled: Sequence[Any]) -> Snapshot:
         """Saves what the candidates write; a kernel that does not say may write every array."""
@@ -206,7 +210,7 @@ class _Session:
             self.snapshot.restore_all()
             self._prepare(config, {**self.launch.named, **config.all_kwargs()})
             self.launch.run(config)
-            device_synchronize()
+            synchronize()
             stored = {name: to_numpy(x).copy() for name, x in self.snapshot.written.items()}
             reference = reference or stored
             for name, value in stored.items():

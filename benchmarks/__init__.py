@@ -1,0 +1,1 @@
+"""Measurements of Enceladus beside its peers; run with `python -m benchmarks`."""

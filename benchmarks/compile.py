@@ -1,0 +1,83 @@
+"""Compile latency: cold in a new process, cold again, and warm from disk; numba beside it."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from benchmarks.harness import Report
+
+CHILD = """
+import json, sys, time
+import enceladus
+from benchmarks.kernels import example
+
+def timed(work):
+    start = time.perf_counter_ns()
+    work()
+    return (time.perf_counter_ns() - start) * 1e-6
+
+x = enceladus.MockTensor("float32")
+add = example("01_vector_add").add_kernel
+matmul = example("04_matmul").descriptor_kernel.fn
+tile = {"BM": 64, "BN": 64, "BK": 64}
+found = {
+    "vector add, first in the process": timed(lambda: add.warmup(x, x, x, 1000, BLOCK=1024)),
+    "vector add, another block": timed(lambda: add.warmup(x, x, x, 1000, BLOCK=2048)),
+    "matmul 64x64x64": timed(
+        lambda: matmul.warmup(x, x, x, 512, 512, 512, 512, 512, 512, **tile)
+    ),
+}
+print(json.dumps(found))
+"""
+
+NUMBA_CHILD = """
+import json, time
+import numba, numpy as np
+
+@numba.njit(fastmath=True)
+def add(x, y, out):
+    for i in range(x.size):
+        out[i] = x[i] + y[i]
+
+@numba.njit(fastmath=True)
+def scale(x, y, out):
+    for i in range(x.size):
+        out[i] = x[i] * y[i]
+
+x = np.zeros(4, np.float32)
+times = []
+for function in (add, scale):
+    start = time.perf_counter_ns()
+    function(x, x, x)
+    times.append((time.perf_counter_ns() - start) * 1e-6)
+print(json.dumps({"numba, first in the process": times[0], "numba, another function": times[1]}))
+"""
+
+
+def run_child(text, folder):
+    environment = {**os.environ, "ENCELADUS_CACHE_DIR": folder}
+    command = [sys.executable, "-c", text]
+    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(output.stdout)
+
+
+def medians(runs):
+    return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+
+
+def run(quick=False):
+    report = Report("compile", quick)
+    cold, warm, numba = [], [], []
+    for _ in range(1 if quick else 7):
+        with tempfile.TemporaryDirectory() as folder:
+            cold.append(run_child(CHILD, folder))
+            warm.append(run_child(CHILD, folder))
+            numba.append(run_child(NUMBA_CHILD, folder))
+    rows = [{"what": f"{name}, cold", "ms": ms} for name, ms in medians(cold).items()]
+    rows += [{"what": f"{name}, from disk", "ms": ms} for name, ms in medians(warm).items()]
+    rows += [{"what": name, "ms": ms} for name, ms in medians(numba).items()]
+    report.table("Compile latency, each in a new process", rows)
+    report.write()

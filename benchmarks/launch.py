@@ -1,0 +1,101 @@
+"""Host time of launches: what the calling thread spends, and round trips to the result."""
+
+import statistics
+import time
+
+import numba
+import numpy as np
+import torch
+
+import enceladus
+import enceladus.language as tl
+from benchmarks.harness import Report
+
+BATCH = 50  # launches between two waits, fewer than a submission holds
+
+
+@enceladus.jit
+def empty_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    pass
+
+
+@enceladus.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    y = tl.load(y_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x + y, mask=offsets < n)
+
+
+@numba.njit
+def numba_add(x, y, out):
+    for i in range(x.size):
+        out[i] = x[i] + y[i]
+
+
+def host_time(call, wait, batches):
+    """Median microseconds that the calling thread spends in one call, waiting left out."""
+    times = []
+    for _ in range(batches):
+        start = time.perf_counter_ns()
+        for _ in range(BATCH):
+            call()
+        times.append((time.perf_counter_ns() - start) * 1e-3 / BATCH)
+        wait()
+    return statistics.median(times), min(times)
+
+
+def round_trip(call, wait, count):
+    """Median microseconds of one call with its wait."""
+    times = []
+    for _ in range(count):
+        start = time.perf_counter_ns()
+        call()
+        wait()
+        times.append((time.perf_counter_ns() - start) * 1e-3)
+    return statistics.median(times), min(times)
+
+
+def run(quick=False):
+    report = Report("launch", quick)
+    size, batches = 64, 20 if quick else 400
+    arrays = [np.random.default_rng(i).standard_normal(size, np.float32) for i in range(3)]
+    tensors = [enceladus.from_numpy(array) for array in arrays]
+    torches = [torch.from_numpy(array) for array in arrays]
+    empty, add = empty_kernel[(1,)], add_kernel[(1,)]
+    autotuned = enceladus.autotune([enceladus.Config({"BLOCK": 64})], ["n"])(add_kernel)
+    tuned = autotuned[lambda meta: (1,)]
+    wait = enceladus.synchronize
+
+    def nothing():
+        pass
+
+    host = {
+        "enceladus, empty kernel, Tensors": (lambda: empty(*tensors, size, BLOCK=64), wait),
+        "enceladus, grid given anew": (lambda: empty_kernel[(1,)](*tensors, size, BLOCK=64), wait),
+        "enceladus, add, Tensors": (lambda: add(*tensors, size, BLOCK=64), wait),
+        "enceladus, add, autotuned": (lambda: tuned(*tensors, size), wait),
+    }
+    trips = {
+        "enceladus, add, Tensors and synchronize": (lambda: add(*tensors, size, BLOCK=64), wait),
+        "enceladus, add, NumPy": (lambda: add(*arrays, size, BLOCK=64), nothing),
+        "enceladus, add, PyTorch": (lambda: add(*torches, size, BLOCK=64), nothing),
+        "torch.add(out=)": (lambda: torch.add(torches[0], torches[1], out=torches[2]), nothing),
+        "numpy.add(out=)": (lambda: np.add(arrays[0], arrays[1], out=arrays[2]), nothing),
+        "numba": (lambda: numba_add(*arrays), nothing),
+    }
+    for calls in (host, trips):
+        for call, finish in calls.values():
+            call()
+            finish()
+    rows = [_row(name, host_time(call, finish, batches)) for name, (call, finish) in host.items()]
+    report.table("Host time of an asynchronous launch, three tensors and an int", rows)
+    rows = [
+        _row(name, round_trip(call, finish, batches * 5)) for name, (call, finish) in trips.items()
+    ]
+    report.table(f"From the call to the result, {size} elements", rows)
+    report.write()
+
+
+def _row(name, times):
+    return {"contender": name, "us": times[0], "fastest us": times[1]}

@@ -1,0 +1,80 @@
+"""Lists of configs for common kernels, chosen for the current target by measurement.
+
+Each list starts with a safe default, which is also what the interpreter uses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from enceladus.devices import current_device
+from enceladus.errors import EnceladusError
+from enceladus.interop.dtypes import dtype_name
+from enceladus.tuning.config import Config
+
+__all__ = ["attention_configs", "matmul_configs"]
+
+# (BM, BN, BK). On the CPU the K loop runs inside a register block, so BK only names the step; wide
+# tiles reuse a packed column of B, and small ones serve small matrices.
+_CPU_MATMUL = (
+    (64, 64, 64),
+    (128, 256, 64),
+    (128, 128, 64),
+    (64, 256, 64),
+    (64, 128, 64),
+    (32, 128, 64),
+    (256, 256, 64),
+    (16, 64, 64),
+)
+# (BM, BN): rows of queries, and keys a step. A step's scores should stay in the L2 cache.
+_CPU_ATTENTION = ((64, 64), (32, 64), (64, 128), (128, 64), (128, 128), (32, 128))
+_WIDEST_HEAD = 256
+
+_MATMUL_DTYPES = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "int32")
+_ATTENTION_DTYPES = ("float32", "float16", "bfloat16", "float64")
+
+
+def _checked_target(dtype: Any, known: tuple[str, ...], what: str) -> None:
+    name = dtype_name(dtype)
+    if name not in known:
+        raise ValueError(f"{what} has no configs for {name}; it takes {', '.join(known)}")
+    target = current_device().name
+    if target != "cpu":
+        raise EnceladusError(f"{what} has no configs for the target {target!r} yet")
+
+
+def matmul_configs(dtype: Any) -> list[Config]:
+    """Configs for a matmul kernel with the constexprs BM, BN and BK.
+
+    Args:
+        dtype: of the operands: a `tl` dtype, a NumPy dtype, or a name.
+
+    Raises:
+        ValueError: `tl.dot` does not take the dtype.
+
+    Example:
+        >>> matmul_configs("float16")[0]
+        enceladus.Config({'BM': 64, 'BN': 64, 'BK': 64}, num_warps=4)
+    """
+    _checked_target(dtype, _MATMUL_DTYPES, "matmul_configs")
+    return [Config({"BM": bm, "BN": bn, "BK": bk}) for bm, bn, bk in _CPU_MATMUL]
+
+
+def attention_configs(dtype: Any, head_dim: int) -> list[Config]:
+    """Configs for a flash attention kernel with the constexprs BM (queries) and BN (keys).
+
+    Args:
+        dtype: of queries, keys and values.
+        head_dim: elements of one head's vectors, at most 256.
+
+    Raises:
+        ValueError: no floating-point dtype, or a wider head.
+
+    Example:
+        >>> attention_configs("float32", 64)[0]
+        enceladus.Config({'BM': 64, 'BN': 64}, num_warps=4, dot_warps=(4, 1))
+    """
+    _checked_target(dtype, _ATTENTION_DTYPES, "attention_configs")
+    if not 1 <= head_dim <= _WIDEST_HEAD:
+        raise ValueError(f"head_dim is 1 to {_WIDEST_HEAD}, not {head_dim}")
+    return [Config({"BM": bm, "BN": bn}, dot_warps=(4, 1)) for bm, bn in _CPU_ATTENTION]
