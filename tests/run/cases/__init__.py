@@ -1,8 +1,30 @@
 """The one list of kernel cases, by which every target is judged."""
 
-from . import conversions, descriptors, elementwise, mathematics, memory, shapes
+from . import (
+    atomics,
+    conversions,
+    descriptors,
+    elementwise,
+    mathematics,
+    memory,
+    products,
+    reductions,
+    scans,
+    shapes,
+)
 from .case import Case
 
-MODULES = (elementwise, conversions, mathematics, memory, descriptors, shapes)
+MODULES = (
+    elementwise,
+    conversions,
+    mathematics,
+    memory,
+    descriptors,
+    shapes,
+    reductions,
+    scans,
+    products,
+    atomics,
+)
 
 CASES: list[Case] = [case for module in MODULES for case in module.cases()]
