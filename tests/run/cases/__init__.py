@@ -2,9 +2,11 @@
 
 from . import (
     atomics,
+    control,
     conversions,
     descriptors,
     elementwise,
+    kernels,
     mathematics,
     memory,
     products,
@@ -25,6 +27,8 @@ MODULES = (
     scans,
     products,
     atomics,
+    control,
+    kernels,
 )
 
 CASES: list[Case] = [case for module in MODULES for case in module.cases()]

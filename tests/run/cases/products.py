@@ -208,7 +208,7 @@ def matmul_case(kernel, kind, name, result, shape, block, num_warps):
         }
 
     return Case(
-        name=f"matmul by {kind} {name} {shape} by {block}",
+        name=f"matmul by {kind} {name} to {result} {shape} by {block}",
         kernel=kernel,
         grid=(-(-n // block[1]), -(-m // block[0])),
         inputs=inputs,
