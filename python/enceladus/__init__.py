@@ -13,6 +13,7 @@ from enceladus.arrays import (
     zeros_like,
 )
 from enceladus.autotune import Config, autotune, heuristics
+from enceladus.compiled import CompiledKernel, MockTensor
 from enceladus.devices import Device, current_device, device, devices, set_device, synchronize
 from enceladus.errors import (
     CompilationError,
@@ -23,10 +24,11 @@ from enceladus.errors import (
     OutOfBoundsError,
 )
 from enceladus.interop import element_dtype, element_strides, new_empty, new_zeros
-from enceladus.jit import JITFunction, cdiv, jit, next_power_of_2
+from enceladus.jit import JITFunction, async_numpy, cdiv, jit, next_power_of_2
 
 __all__ = [
     "CompilationError",
+    "CompiledKernel",
     "Config",
     "CudaError",
     "Device",
@@ -34,9 +36,11 @@ __all__ = [
     "EnceladusError",
     "JITFunction",
     "MetalError",
+    "MockTensor",
     "OutOfBoundsError",
     "Tensor",
     "arange",
+    "async_numpy",
     "autotune",
     "cdiv",
     "current_device",

@@ -9,53 +9,23 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
+from enceladus import _core, _environment
+from enceladus._dependencies import static_digest
+from enceladus._parameters import Parameter, parameters_of
 from enceladus._source import source_of
+from enceladus._variants import Variants
+from enceladus.compiled import CompiledKernel
+from enceladus.explain import Report
 from enceladus.language import _registry
 
-__all__ = ["JITFunction", "Parameter", "cdiv", "jit", "next_power_of_2"]
+__all__ = ["JITFunction", "Parameter", "async_numpy", "cdiv", "jit", "next_power_of_2"]
 
 MATH_MODES = ("relaxed", "fast", "precise")
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a kernel.
-
-    Attributes:
-        name: as in the function.
-        annotation: the annotation as written or evaluated; None where there is none.
-        default: the default value; meaningless unless `has_default`.
-        has_default: whether there is a default.
-        is_constexpr: whether it is annotated `tl.constexpr`.
-        do_not_specialize: whether facts about its value stay out of the specialization.
-        do_not_specialize_on_alignment: the same for alignment and divisibility by 16 alone.
-        keyword_only: whether it stands behind a `*`.
-        positional_only: whether it stands before a `/`.
-    """
-
-    name: str
-    annotation: object = None
-    default: object = None
-    has_default: bool = False
-    is_constexpr: bool = False
-    do_not_specialize: bool = False
-    do_not_specialize_on_alignment: bool = False
-    keyword_only: bool = False
-    positional_only: bool = False
-
-
-def is_constexpr_annotation(annotation: object) -> bool:
-    """Whether an annotation, evaluated or as text, is `tl.constexpr`."""
-    if isinstance(annotation, str):
-        # Quoted once more where a quoted annotation meets `from __future__ import annotations`.
-        return annotation.strip(" \"'").rsplit(".", 1)[-1] == "constexpr"
-    return getattr(annotation, "__name__", None) == "constexpr"
-
-
-class JITFunction:
+class JITFunction(_core.KernelBase):
     """A kernel, or a helper that kernels call.
 
     Attributes:
@@ -100,6 +70,8 @@ class JITFunction:
         self.math_mode = math_mode
         self.debug = debug
         self.parameters = parameters_of(function, do_not_specialize, do_not_specialize_on_alignment)
+        self._variants = Variants(self)
+        self._configure(self.__name__, self.parameters, interpret, debug)
 
     def __repr__(self) -> str:
         return f"<enceladus.jit function {self.__qualname__} at {self.filename}:{self.first_line}>"
@@ -112,6 +84,75 @@ class JITFunction:
             f"`{self.__name__}` is a kernel: launch it with {self.__name__}[grid](...), or call it "
             "from another kernel"
         )
+
+    def run(self, *args: Any, grid: Any, **options: Any) -> None:
+        """Launches: the same as `kernel[grid](*args, **options)`.
+
+        Args:
+            *args: the kernel's arguments.
+            grid: as between the brackets.
+            **options: arguments by name, constexprs and launch options.
+        """
+        self[grid](*args, **options)
+
+    def warmup(self, *args: Any, grid: Any = None, **options: Any) -> CompiledKernel:
+        """Compiles without launching, so that the first launch need not.
+
+        Args:
+            *args: real arguments, or stand-ins for arrays: `MockTensor`, dtypes.
+            grid: accepted for symmetry with a launch; compiled code serves every grid.
+            **options: arguments by name, constexprs and launch options.
+
+        Returns:
+            The compiled kernel.
+
+        Raises:
+            CompilationError: the kernel cannot be compiled.
+        """
+        compiled: CompiledKernel = self._prepare(*args, **options)
+        return compiled
+
+    def explain(self, *args: Any, grid: Any = None, **options: Any) -> Report:
+        """Prints how the kernel was compiled and what it should cost, and returns the report.
+
+        Args:
+            *args: as for `warmup`.
+            grid: makes totals of the figures that are for one program.
+            **options: arguments by name, constexprs and launch options.
+
+        Returns:
+            The report: a `str` with `to_dict()` and an HTML form for notebooks.
+        """
+        compiled = self.warmup(*args, **options)
+        report = Report.of(compiled, grid=None if callable(grid) else grid)
+        print(report)
+        return report
+
+    def digest(self) -> str:
+        """Names the kernel's text and all that it reads, the same in every process."""
+        return static_digest(self.fn, self.source, self.math_mode, _core.build_identity())
+
+    def is_interpreted(self) -> bool:
+        """Whether a launch made now runs in the interpreter."""
+        chosen: bool = _environment.read("INTERPRET") if self.interpret is None else self.interpret
+        return chosen
+
+    def _specialize(
+        self, key: bytes, specs: list[tuple[Any, ...]], options: dict[str, Any], launching: bool
+    ) -> CompiledKernel:
+        """Called by the launch path for a specialization that its table does not have."""
+        return self._variants.find(key, specs, options, launching)
+
+    def _interpret(self, grid: tuple[int, int, int], arguments: dict[str, Any]) -> None:
+        """Called by the launch path in place of a launch."""
+        from enceladus import interpreter
+
+        constexprs = [
+            parameter.name
+            for parameter in self.parameters
+            if parameter.is_constexpr or arguments[parameter.name] is None
+        ]
+        interpreter.run(self.fn, grid, arguments, constexprs)
 
 
 def checked_function(fn: object) -> types.FunctionType:
@@ -130,58 +171,6 @@ def checked_function(fn: object) -> types.FunctionType:
     return fn
 
 
-def parameters_of(
-    function: types.FunctionType,
-    do_not_specialize: Sequence[str | int],
-    do_not_specialize_on_alignment: Sequence[str | int],
-) -> list[Parameter]:
-    """The function's parameters with what the decorator said about them."""
-    signature = inspect.signature(function)
-    names = list(signature.parameters)
-    plain = named_parameters(function.__name__, "do_not_specialize", names, do_not_specialize)
-    alignment = named_parameters(
-        function.__name__,
-        "do_not_specialize_on_alignment",
-        names,
-        do_not_specialize_on_alignment,
-    )
-    result = []
-    for name, parameter in signature.parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise TypeError(f"`{function.__name__}` takes *{name}: a kernel's parameters are named")
-        has_annotation = parameter.annotation is not parameter.empty
-        has_default = parameter.default is not parameter.empty
-        result.append(
-            Parameter(
-                name=name,
-                annotation=parameter.annotation if has_annotation else None,
-                default=parameter.default if has_default else None,
-                has_default=has_default,
-                is_constexpr=is_constexpr_annotation(parameter.annotation),
-                do_not_specialize=name in plain,
-                do_not_specialize_on_alignment=name in alignment,
-                keyword_only=parameter.kind is parameter.KEYWORD_ONLY,
-                positional_only=parameter.kind is parameter.POSITIONAL_ONLY,
-            )
-        )
-    return result
-
-
-def named_parameters(
-    kernel: str, option: str, names: list[str], chosen: Sequence[str | int]
-) -> set[str]:
-    """The names that a decorator option lists, given by name or by position."""
-    if isinstance(chosen, str):
-        raise TypeError(f"{option} takes a list of names, not the string {chosen!r}")
-    result = set()
-    for item in chosen:
-        name = names[item] if isinstance(item, int) and item < len(names) else item
-        if name not in names:
-            raise ValueError(f"{option} names {item!r}, which is no parameter of `{kernel}`")
-        result.add(str(name))
-    return result
-
-
 @overload
 def jit(fn: Callable[..., Any]) -> JITFunction: ...
 
@@ -197,7 +186,15 @@ def jit(
 ) -> Callable[[Callable[..., Any]], JITFunction]: ...
 
 
-def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
+def jit(
+    fn: Callable[..., Any] | None = None,
+    *,
+    do_not_specialize: Sequence[str | int] = (),
+    do_not_specialize_on_alignment: Sequence[str | int] = (),
+    interpret: bool | None = None,
+    math_mode: str = "relaxed",
+    debug: bool | None = None,
+) -> Any:
     """Makes a kernel of a function; used as `@enceladus.jit` or `@enceladus.jit(...)`.
 
     Args:
@@ -226,11 +223,28 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
         ... def fill(x_ptr, value, BLOCK: tl.constexpr):
         ...     tl.store(x_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), value)
     """
-    if fn is None:
-        return lambda function: JITFunction(function, **options)
-    if options:
-        return JITFunction(fn, **options)
-    return JITFunction(fn)
+
+    def decorate(function: Callable[..., Any]) -> JITFunction:
+        return JITFunction(
+            function,
+            do_not_specialize=do_not_specialize,
+            do_not_specialize_on_alignment=do_not_specialize_on_alignment,
+            interpret=interpret,
+            math_mode=math_mode,
+            debug=debug,
+        )
+
+    return decorate if fn is None else decorate(fn)
+
+
+def async_numpy(enabled: bool) -> None:
+    """Chooses whether launches on NumPy arrays return at once.
+
+    Args:
+        enabled: False, the default, makes such launches wait for their result. True makes them
+            return at once; `enceladus.synchronize()` must then come before the arrays are read.
+    """
+    _core.set_async_numpy(bool(enabled))
 
 
 def cdiv(x: int, y: int) -> int:

@@ -1,0 +1,167 @@
+"""The compiled variants of one kernel: found in memory, on disk, or compiled.
+
+Called by the launch path (C++) when its table has no variant for a specialization, or when what
+that variant was compiled from has changed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import types
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from enceladus import _core, _environment
+from enceladus._cache import CacheEntry, Spec, Specialized, entry_of
+from enceladus._dependencies import Record, expand, function_records
+from enceladus.compiled import CompiledKernel
+
+__all__ = ["Variants"]
+
+_MOST_UNREMARKED = 16
+
+
+class Variants:
+    """Every variant that this process has of a kernel, by specialization.
+
+    One specialization has several where globals that the kernel reads changed back and forth.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self._known: dict[bytes, list[CompiledKernel]] = {}
+        self._guard = threading.Lock()
+        self._busy: dict[bytes, tuple[threading.Lock, int]] = {}
+        self._launched: list[Sequence[Spec]] = []
+
+    def find(
+        self, key: bytes, specs: Sequence[Spec], options: dict[str, Any], launching: bool
+    ) -> CompiledKernel:
+        """The variant whose dependencies are as they are now.
+
+        Args:
+            key: names specialization and options within this process.
+            specs: what the compiler takes, see `_cache.Spec`.
+            options: launch options and switches, by name.
+            launching: False for a warmup, which does not count towards the warning about many
+                compilations.
+        """
+        with self._only_one(key):
+            known = self._known.setdefault(key, [])
+            for compiled in known:
+                if compiled.is_current():
+                    return compiled
+            compiled = self._load_or_compile(Specialized(self._kernel, specs, options))
+            known.append(compiled)
+        if launching:
+            self._remark(specs)
+        return compiled
+
+    @contextmanager
+    def _only_one(self, key: bytes) -> Iterator[None]:
+        """One thread at a time compiles a specialization; the others then find it."""
+        with self._guard:
+            lock, users = self._busy.get(key, (threading.Lock(), 0))
+            self._busy[key] = (lock, users + 1)
+        try:
+            with lock:
+                yield
+        finally:
+            with self._guard:
+                users = self._busy[key][1] - 1
+                self._busy[key] = (lock, users)
+                if users == 0:
+                    del self._busy[key]
+
+    def _load_or_compile(self, specialized: Specialized) -> CompiledKernel:
+        override = override_text(self._kernel.__name__, specialized.options["device"])
+        entry = entry_of(specialized) if override is None else None
+        loaded = None
+        if entry is not None and not _environment.read("ALWAYS_COMPILE"):
+            loaded = entry.load()
+        if loaded is None:
+            artifact, records = compile_now(specialized, override)
+            path = None if entry is None else entry.save(artifact, records)
+        else:
+            artifact, records = loaded
+            path = None
+        if _environment.read("DUMP"):
+            dump(artifact, entry, path)
+        return CompiledKernel(artifact, records)
+
+    def _remark(self, specs: Sequence[Spec]) -> None:
+        """Warns once, when the kernel has been compiled for many launches."""
+        self._launched.append(specs)
+        if len(self._launched) != _MOST_UNREMARKED + 1:
+            return
+        name, count = most_changed(self._launched)
+        warnings.warn(
+            f"kernel `{self._kernel.__name__}` was compiled {len(self._launched)} times; argument "
+            f"`{name}` changed most, with {count} different values or types. Pass what varies as "
+            "a run-time argument, or list it in jit(do_not_specialize=[...])",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def compile_now(
+    specialized: Specialized, override: str | None
+) -> tuple[_core.Artifact, list[Record]]:
+    """Runs the compiler; returns the artifact and all that it depends on."""
+    kernel = specialized.kernel
+    options = {
+        **specialized.options,
+        "math_mode": kernel.math_mode,
+        "verify": _environment.read("VERIFY"),
+        "override": override,
+    }
+    artifact, reported = _core.compile(kernel, list(specialized.specs), options)
+    records = list(reported)
+    for constant in specialized.constants():
+        if isinstance(constant, types.FunctionType):
+            records.extend(function_records(constant))
+    return artifact, expand(records)
+
+
+def override_text(kernel: str, device: str) -> str | None:
+    """The text in ENCELADUS_OVERRIDE_DIR that replaces what the compiler emits; None if none."""
+    folder = _environment.read("OVERRIDE_DIR")
+    if folder is None:
+        return None
+    suffixes = {"cpu": ".ll", "cuda": ".cu"}
+    suffix = suffixes.get(device.partition(":")[0], ".metal")
+    path = os.path.join(folder, kernel + suffix)
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def dump(artifact: _core.Artifact, entry: CacheEntry | None, path: str | None) -> None:
+    """Writes every stage beside the cached artifact and prints where."""
+    if path is None:
+        folder = os.path.join(_environment.cache_directory(), "dump")
+        path = os.path.join(folder if entry is None else entry.folder, artifact.kernel)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        for stage, text in artifact.stages.items():
+            with open(f"{path}.{stage}", "w", encoding="utf-8") as file:
+                file.write(text)
+            print(f"enceladus: {artifact.kernel} {stage}: {path}.{stage}", file=sys.stderr)
+    except OSError as error:
+        print(f"enceladus: cannot dump {artifact.kernel}: {error}", file=sys.stderr)
+
+
+def most_changed(launched: Sequence[Sequence[Spec]]) -> tuple[str, int]:
+    """The argument with the most different specs, and how many it had."""
+    different: dict[str, set[str]] = defaultdict(set)
+    for specs in launched:
+        for spec in specs:
+            different[spec[0]].add(repr(spec[1:]))
+    name = max(different, key=lambda parameter: len(different[parameter]))
+    return name, len(different[name])

@@ -1,0 +1,86 @@
+// Turns the exceptions of the core into those of `enceladus.errors`. Source lines come from
+// Python's linecache, which also knows notebook cells and strings run by exec.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <new>
+
+#include "bindings/bindings.h"
+#include "bindings/launch_errors.h"
+#include "runtime/common/failure.h"
+#include "support/check.h"
+#include "support/diagnostics.h"
+
+namespace nb = nanobind;
+
+namespace enceladus {
+namespace {
+
+std::string source_line(const Location& location) {
+  if (!location.known()) return {};
+  nb::object line =
+      nb::module_::import_("linecache").attr("getline")(*location.file, location.line);
+  return nb::cast<std::string>(line.attr("rstrip")("\r\n"));
+}
+
+std::string_view record_name(DiagnosticId id) {
+  return diagnostic_records()[static_cast<size_t>(id)].name;
+}
+
+void set_compilation_error(const CompilationFailure& failure) {
+  nb::list records;
+  for (const Diagnostic& diagnostic : failure.diagnostics()) {
+    const Location& place = diagnostic.location;
+    std::string_view name = record_name(diagnostic.id);
+    records.append(nb::make_tuple(nb::str(name.data(), name.size()), diagnostic.message,
+                                  diagnostic.hint, place.file ? *place.file : std::string(),
+                                  place.line, place.column,
+                                  render(diagnostic, source_line(place))));
+  }
+  nb::object type = nb::module_::import_("enceladus.errors").attr("CompilationError");
+  PyErr_SetObject(type.ptr(), type.attr("from_records")(records).ptr());
+}
+
+void set_internal_error(const InternalError& error) {
+  nb::object type = nb::module_::import_("enceladus.errors").attr("InternalError");
+  PyErr_SetString(type.ptr(), error.what());
+}
+
+void set_launch_failure(const LaunchFailure& failure) {
+  const char* name = "EnceladusError";
+  if (failure.kind() == FailureKind::kAssertion) name = "DeviceAssertionError";
+  if (failure.kind() == FailureKind::kOutOfBounds) name = "OutOfBoundsError";
+  nb::object type = nb::module_::import_("enceladus.errors").attr(name);
+  PyErr_SetString(type.ptr(), failure.what());
+}
+
+// Our own exceptions alone; others pass through.
+void translate(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const CompilationFailure& failure) {
+    set_compilation_error(failure);
+  } catch (const LaunchFailure& failure) {
+    set_launch_failure(failure);
+  } catch (const InternalError& error) {
+    set_internal_error(error);
+  }
+}
+
+}  // namespace
+
+void set_error_of_current_exception() {
+  try {
+    translate(std::current_exception(), nullptr);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+}
+
+void bind_errors(nb::module_&) { nb::register_exception_translator(&translate); }
+
+}  // namespace enceladus

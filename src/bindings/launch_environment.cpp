@@ -1,0 +1,48 @@
+#include "bindings/launch_environment.h"
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#ifdef __APPLE__
+#include <crt_externs.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace enceladus {
+namespace {
+
+char** process_environment() {
+#ifdef __APPLE__
+  return *_NSGetEnviron();
+#else
+  return environ;
+#endif
+}
+
+// As parse_switch of enceladus/_environment.py.
+bool is_on(std::string_view text) {
+  std::string plain;
+  for (char letter : text)
+    if (std::strchr(" \t\r\n", letter) == nullptr)
+      plain += static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
+  return plain != "" && plain != "0" && plain != "false" && plain != "no" && plain != "off";
+}
+
+}  // namespace
+
+LaunchSwitches read_launch_switches() {
+  constexpr std::string_view kPrefix = "ENCELADUS_";
+  LaunchSwitches switches;
+  for (char** entry = process_environment(); entry != nullptr && *entry != nullptr; ++entry) {
+    const char* text = *entry;
+    if (text[0] != 'E' || std::strncmp(text, kPrefix.data(), kPrefix.size()) != 0) continue;
+    std::string_view rest(text + kPrefix.size());
+    if (rest.starts_with("INTERPRET=")) switches.interpret = is_on(rest.substr(10));
+    if (rest.starts_with("DEBUG=")) switches.debug = is_on(rest.substr(6));
+  }
+  return switches;
+}
+
+}  // namespace enceladus

@@ -1,0 +1,160 @@
+#include "bindings/launcher.h"
+
+#include "bindings/devices.h"
+#include "bindings/launch_arguments.h"
+#include "bindings/launch_environment.h"
+#include "bindings/launch_errors.h"
+#include "bindings/launch_specialize.h"
+#include "bindings/tensor.h"
+
+namespace nb = nanobind;
+
+namespace enceladus {
+namespace {
+
+thread_local bool waiting_forbidden = false;
+bool numpy_asynchronous = false;  // under the interpreter lock
+
+bool chosen(int8_t own, bool environment) { return own < 0 ? environment : own != 0; }
+
+Grid evaluate_grid(const KernelState& kernel, const GridSource& grid, const BoundCall& bound) {
+  if (grid.function == nullptr) return grid.extents;
+  nb::dict meta = bound_dict(kernel, bound);
+  nb::object result = nb::steal(PyObject_CallOneArg(grid.function, meta.ptr()));
+  if (!result.is_valid()) raise_set_error();
+  return parse_grid(result.ptr(), kernel.name, "the grid function's result");
+}
+
+void interpret(PyObject* self, const KernelState& kernel, const GridSource& source,
+               const BoundCall& bound) {
+  Grid grid = evaluate_grid(kernel, source, bound);
+  if (grid.empty()) return;
+  nb::handle(self).attr("_interpret")(
+      nb::make_tuple(grid.extents[0], grid.extents[1], grid.extents[2]), bound_dict(kernel, bound),
+      options_dict(bound.options));
+}
+
+void check_writable(const LaunchArguments& arguments, const Artifact& artifact) {
+  size_t slot = 0;
+  for (size_t index = 0; index < arguments.count(); ++index) {
+    const Argument& argument = arguments.argument(index);
+    if (argument.kind == ArgumentKind::kConstexpr) continue;
+    if (!argument.writable && argument.kind == ArgumentKind::kPointer &&
+        artifact.parameters[slot].is_written)
+      raise(PyExc_ValueError, "argument `" + artifact.parameters[slot].name + "` of `" +
+                                  arguments.kernel().name +
+                                  "` is read-only, but the kernel stores to it; pass a writable "
+                                  "copy");
+    ++slot;
+  }
+}
+
+// The argument that makes the launch wait for its result; -1 where it need not.
+int waiting_argument(const LaunchArguments& arguments) {
+  if (int other = arguments.first_of(ArgumentOrigin::kOther); other >= 0) return other;
+  return numpy_asynchronous ? -1 : arguments.first_of(ArgumentOrigin::kNumpy);
+}
+
+[[noreturn]] void refuse_waiting(const LaunchArguments& arguments, size_t index) {
+  const KernelState& kernel = arguments.kernel();
+  std::string type = type_name(arguments.argument(index).value);
+  nb::object error = nb::module_::import_("enceladus.errors").attr("EnceladusError");
+  raise(error.ptr(), "kernel `" + kernel.name + "`: argument `" + kernel.parameters[index].text +
+                         "` is a " + (type == "ndarray" ? "NumPy array" : type) +
+                         ", so the launch waits for its result and cannot be timed; pass an "
+                         "enceladus.Tensor (enceladus.from_numpy shares the memory)");
+}
+
+void run_now(Stream& stream, const Launch& request) {
+  std::exception_ptr failure;
+  {
+    nb::gil_scoped_release unlocked;
+    try {
+      stream.run_now(request);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  print_device_lines(stream);
+  if (failure) std::rethrow_exception(failure);
+}
+
+void enqueue(Stream& stream, const Launch& request) {
+  if (stream.try_enqueue(request) != 0) return;
+  nb::gil_scoped_release unlocked;
+  stream.enqueue(request);
+}
+
+void hold_numpy_arrays(LaunchArguments& arguments) {
+  for (size_t index = 0; index < arguments.count(); ++index) {
+    const Argument& argument = arguments.argument(index);
+    if (argument.kind == ArgumentKind::kPointer && argument.origin == ArgumentOrigin::kNumpy)
+      arguments.add_resource(hold_array(argument.value));
+  }
+}
+
+void submit(LaunchArguments& arguments, Kernel& kernel, const Grid& grid, Stream& stream) {
+  int waits_for = waiting_argument(arguments);
+  if (waits_for >= 0 && waiting_forbidden)
+    refuse_waiting(arguments, static_cast<size_t>(waits_for));
+  bool waits = waits_for >= 0 || arguments.first_of(ArgumentOrigin::kTorch) >= 0;
+  if (!waits && arguments.first_of(ArgumentOrigin::kNumpy) >= 0) hold_numpy_arrays(arguments);
+  Launch request;
+  request.kernel = &kernel;
+  request.parameters = {arguments.slots(), arguments.slot_count()};
+  request.extents = {arguments.extents(), 2 * arguments.slot_count()};
+  request.grid = {static_cast<int32_t>(grid.extents[0]), static_cast<int32_t>(grid.extents[1]),
+                  static_cast<int32_t>(grid.extents[2])};
+  request.resources = {arguments.resources(), arguments.resource_count()};
+  if (waits)
+    run_now(stream, request);
+  else
+    enqueue(stream, request);
+}
+
+}  // namespace
+
+bool set_waiting_forbidden(bool forbidden) { return std::exchange(waiting_forbidden, forbidden); }
+
+bool set_numpy_asynchronous(bool asynchronous) {
+  return std::exchange(numpy_asynchronous, asynchronous);
+}
+
+void launch(PyObject* self, const GridSource& source, const CallArguments& call) {
+  KernelState& kernel = state_of(self);
+  LaunchSwitches switches = read_launch_switches();
+  BoundCall bound(kernel.parameters.size());
+  bind_call(kernel, call, bound);
+  if (chosen(kernel.interpret, switches.interpret)) return interpret(self, kernel, source, bound);
+
+  LaunchArguments arguments(kernel, bound, StandIns::kRefused);
+  KeyWriter key;
+  arguments.classify(key);
+  Device& device = arguments.device() != nullptr ? *arguments.device() : current_device();
+  Grid grid = evaluate_grid(kernel, source, bound);
+  check_grid_limits(grid, device.grid_limits(), kernel.name, device.name());
+  if (grid.empty()) return;
+
+  bool debug = chosen(kernel.debug, switches.debug);
+  std::shared_ptr<Specialization> variant = find_or_specialize(
+      self, kernel, arguments, key, {bound.options, device, debug, Purpose::kLaunch});
+  check_writable(arguments, variant->kernel->artifact());
+  submit(arguments, *variant->kernel, grid, device.default_stream());
+}
+
+nb::object prepare(PyObject* self, const CallArguments& call) {
+  KernelState& kernel = state_of(self);
+  LaunchSwitches switches = read_launch_switches();
+  BoundCall bound(kernel.parameters.size());
+  bind_call(kernel, call, bound);
+  LaunchArguments arguments(kernel, bound, StandIns::kAccepted);
+  KeyWriter key;
+  arguments.classify(key);
+  Device& device = arguments.device() != nullptr ? *arguments.device() : current_device();
+  bool debug = chosen(kernel.debug, switches.debug);
+  return find_or_specialize(self, kernel, arguments, key,
+                            {bound.options, device, debug, Purpose::kWarmup})
+      ->compiled;
+}
+
+}  // namespace enceladus
