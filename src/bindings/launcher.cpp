@@ -30,8 +30,7 @@ void interpret(PyObject* self, const KernelState& kernel, const GridSource& sour
   Grid grid = evaluate_grid(kernel, source, bound);
   if (grid.empty()) return;
   nb::handle(self).attr("_interpret")(
-      nb::make_tuple(grid.extents[0], grid.extents[1], grid.extents[2]), bound_dict(kernel, bound),
-      options_dict(bound.options));
+      nb::make_tuple(grid.extents[0], grid.extents[1], grid.extents[2]), bound_dict(kernel, bound));
 }
 
 void check_writable(const LaunchArguments& arguments, const Artifact& artifact) {
