@@ -21,8 +21,11 @@ from enceladus.interpreter import (  # noqa: F401 (they fill TABLE)
 )
 from enceladus.interpreter.arguments import kernel_arguments
 from enceladus.interpreter.context import Context, current, set_current
-from enceladus.interpreter.values import TABLE
+from enceladus.interpreter.promotion import is_number, to_value
+from enceladus.interpreter.rewrite import CARRY, RUN_TIME, rewritten
+from enceladus.interpreter.values import TABLE, Value
 from enceladus.language import _registry
+from enceladus.language.core import unwrap
 
 _BUILTINS = {**vars(builtins), **control.PYTHON_BUILTINS}
 
@@ -62,17 +65,26 @@ def run(
 
 
 def in_kernel(function: types.FunctionType) -> types.FunctionType:
-    """The same function with the kernel's meaning of Python's builtins (`range`, `min`, `max`)."""
+    """The same function with the kernel's meaning of `range`, `min`, `max` and of assignments."""
     known = current().functions
     if function not in known:
-        scope = {**function.__globals__, "__builtins__": _BUILTINS}
-        copy = types.FunctionType(
-            function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
-        )
-        copy.__kwdefaults__ = function.__kwdefaults__
-        known[function] = copy
+        names = {"__builtins__": _BUILTINS, CARRY: carry, RUN_TIME: is_run_time}
+        known[function] = rewritten(function, {**function.__globals__, **names})
     result: types.FunctionType = known[function]
     return result
+
+
+def carry(value: Any) -> Any:
+    """What a variable is where a loop or a run-time branch takes it over."""
+    if isinstance(value, tuple):
+        return tuple(carry(part) for part in value)
+    value = unwrap(value)
+    return to_value(value) if is_number(value) else value
+
+
+def is_run_time(condition: Any) -> bool:
+    """Whether a condition is known only when the kernel runs."""
+    return isinstance(condition, Value)
 
 
 def call_helper(function: types.FunctionType, *args: Any, **kwargs: Any) -> Any:
