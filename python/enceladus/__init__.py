@@ -25,6 +25,7 @@ from enceladus.errors import (
 )
 from enceladus.interop import element_dtype, element_strides, new_empty, new_zeros
 from enceladus.jit import JITFunction, async_numpy, cdiv, jit, next_power_of_2
+from enceladus.random import manual_seed, rand, randn
 
 __all__ = [
     "CompilationError",
@@ -55,10 +56,13 @@ __all__ = [
     "full",
     "heuristics",
     "jit",
+    "manual_seed",
     "new_empty",
     "new_zeros",
     "next_power_of_2",
     "ones",
+    "rand",
+    "randn",
     "set_device",
     "synchronize",
     "zeros",

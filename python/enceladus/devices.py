@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -94,3 +95,10 @@ def synchronize(chosen: Any = None) -> None:
         EnceladusError: a launch failed; the first failure, naming its kernel.
     """
     _core.synchronize(str(current_device() if chosen is None else resolve(chosen)))
+
+
+@atexit.register
+def _finish() -> None:
+    """Lets the last launches of a program finish, and their printed lines out."""
+    for name in _DEVICES:
+        _core.synchronize(name)

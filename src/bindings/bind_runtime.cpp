@@ -1,4 +1,4 @@
-// Devices, waiting and events for Python.
+// Devices, waiting, events and random numbers for Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -6,6 +6,9 @@
 #include "bindings/bindings.h"
 #include "bindings/devices.h"
 #include "bindings/tensor.h"
+#include "runtime/common/failure.h"
+#include "runtime/cpu/device.h"
+#include "runtime/cpu/native_kernels.h"
 
 namespace enceladus {
 namespace nb = nanobind;
@@ -22,9 +25,74 @@ void synchronize(const std::string& name) {
   wait_for_stream(stream, stream.newest());
 }
 
+// An event as Python holds it.
+class PythonEvent {
+ public:
+  PythonEvent() : event_(Ref<Event>::adopt(new Event)) {}
+  void record() {
+    Stream& stream = current_device().default_stream();
+    nb::gil_scoped_release unlocked;  // the queue may be full
+    stream.record(*event_);
+  }
+  void synchronize() const {
+    check_recorded();
+    wait_for_stream(*event_->last_stream(), event_->last_ticket());
+  }
+  double elapsed_ms(const PythonEvent& later) const {
+    synchronize();
+    later.synchronize();
+    return static_cast<double>(elapsed_nanoseconds(*event_, *later.event_)) * 1e-6;
+  }
+
+ private:
+  void check_recorded() const {
+    if (!event_->last_stream()) throw nb::value_error("the event has not been recorded");
+  }
+  Ref<Event> event_;
+};
+
+const char* error_name(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kAssertion:
+      return "DeviceAssertionError";
+    case FailureKind::kOutOfBounds:
+      return "OutOfBoundsError";
+    case FailureKind::kDevice:
+      return "EnceladusError";
+  }
+  return "EnceladusError";
+}
+
+void translate_launch_failure(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const LaunchFailure& failure) {
+    nb::object type = nb::module_::import_("enceladus.errors").attr(error_name(failure.kind()));
+    PyErr_SetString(type.ptr(), failure.what());
+  }
+}
+
+// Fills a C-contiguous tensor that nothing else uses yet.
+void queue_random_fill(const TensorObject& tensor, bool normal, uint64_t seed, uint64_t offset) {
+  const RandomFill fill{.data = tensor.data,
+                        .dtype = tensor.dtype,
+                        .distribution = normal ? Distribution::kNormal : Distribution::kUniform,
+                        .seed = seed,
+                        .offset = offset};
+  nb::gil_scoped_release unlocked;
+  cpu::enqueue_random_fill(tensor.device->default_stream(), fill, element_count(tensor.layout),
+                           *tensor.storage);
+}
+
+void evict_caches() {
+  nb::gil_scoped_release unlocked;
+  cpu::enqueue_cache_eviction(current_device().default_stream());
+}
+
 }  // namespace
 
 void bind_runtime(nb::module_& module) {
+  nb::register_exception_translator(&translate_launch_failure);
   module.def("device_names", &device_names);
   module.def(
       "find_device", [](const std::string& name) { return find_device(name).name(); },
@@ -35,6 +103,15 @@ void bind_runtime(nb::module_& module) {
   module.def("push_device", [](const std::string& name) { push_device(find_device(name)); });
   module.def("pop_device", &pop_device);
   module.def("synchronize", &synchronize, nb::arg("device"));
+  module.def("thread_count", &cpu::thread_count);
+  module.def("queue_random_fill", &queue_random_fill, nb::arg("tensor"), nb::arg("normal"),
+             nb::arg("seed"), nb::arg("offset"));
+  module.def("evict_caches", &evict_caches);
+  nb::class_<PythonEvent>(module, "Event")
+      .def(nb::init<>())
+      .def("record", &PythonEvent::record)
+      .def("synchronize", &PythonEvent::synchronize)
+      .def("elapsed_ms", &PythonEvent::elapsed_ms, nb::arg("later"));
 }
 
 }  // namespace enceladus

@@ -243,7 +243,7 @@ void bind_tensor(nb::module_& module) {
   module.def("tensor_from_dlpack",
              [](nb::handle object) { return make_tensor(import_dlpack(object)); });
 
-  module.def("describe_argument", &describe_argument, nb::arg("object"));
+  module.def("describe_argument", &describe_argument, nb::arg("object").none());
 }
 
 }  // namespace enceladus

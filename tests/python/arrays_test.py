@@ -3,11 +3,12 @@
 import math
 import operator
 
-import enceladus
-import enceladus.language as tl
 import ml_dtypes
 import numpy as np
 import pytest
+
+import enceladus
+import enceladus.language as tl
 
 NAMES = [
     *"int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64".split(),

@@ -2,8 +2,9 @@
 
 import threading
 
-import enceladus
 import pytest
+
+import enceladus
 
 
 def test_the_cpu_is_here_and_prints_as_its_name():

@@ -19,11 +19,11 @@ namespace enceladus {
 // it points to may be dropped as soon as the call returns.
 struct Launch {
   Kernel* kernel = nullptr;
-  std::span<const uint64_t> parameters;  // one slot per run-time parameter, raw bits
+  std::span<const uint64_t> parameters = {};  // one slot per run-time parameter, raw bits
   // [low, high) byte addresses per parameter; may be empty unless artifact.needs_extents.
-  std::span<const uint64_t> extents;
-  std::array<int32_t, 3> grid = {1, 1, 1};  // none negative; a zero launches nothing
-  std::span<Resource* const> resources;     // what must outlive the launch, besides the kernel
+  std::span<const uint64_t> extents = {};
+  std::array<int32_t, 3> grid = {1, 1, 1};    // none negative; a zero launches nothing
+  std::span<Resource* const> resources = {};  // what must outlive the launch, besides the kernel
 };
 
 class Stream {

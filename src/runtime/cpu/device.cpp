@@ -1,36 +1,51 @@
 #include "runtime/cpu/device.h"
 
+#include <pthread.h>
+
 #include <climits>
 
 #include "runtime/cpu/buffer.h"
 #include "runtime/cpu/kernel.h"
-#include "support/check.h"
+#include "runtime/cpu/stream.h"
 
 namespace enceladus::cpu {
 namespace {
 
 class CpuDevice : public Device {
  public:
+  CpuDevice() : stream_(configured_threads()) {}
   DeviceKind kind() const override { return DeviceKind::kCpu; }
   const std::string& name() const override { return name_; }
   std::array<int64_t, 3> grid_limits() const override { return {INT_MAX, INT_MAX, INT_MAX}; }
   Ref<Buffer> allocate(int64_t bytes, bool zeroed) override {
     return Ref<CpuBuffer>::adopt(new CpuBuffer(allocate_memory(bytes, zeroed)));
   }
-  Stream& default_stream() override {
-    ENC_CHECK(false, "the CPU stream is not part of this build");
-  }
+  CpuStream& default_stream() override { return stream_; }
   Ref<Kernel> load(Artifact artifact) override { return load_kernel(std::move(artifact)); }
 
  private:
   const std::string name_ = "cpu";
+  CpuStream stream_;
 };
+
+CpuDevice& cpu_device();
+
+CpuDevice* create_device() {
+  auto* created = new CpuDevice;
+  pthread_atfork([] { cpu_device().default_stream().before_fork(); },
+                 [] { cpu_device().default_stream().after_fork_in_parent(); },
+                 [] { cpu_device().default_stream().after_fork_in_child(); });
+  return created;
+}
+
+CpuDevice& cpu_device() {
+  static CpuDevice* instance = create_device();
+  return *instance;
+}
 
 }  // namespace
 
-Device& device() {
-  static Device* instance = new CpuDevice;
-  return *instance;
-}
+Device& device() { return cpu_device(); }
+int thread_count() { return cpu_device().default_stream().threads(); }
 
 }  // namespace enceladus::cpu

@@ -5,7 +5,11 @@
 
 namespace enceladus::cpu {
 
-// Created on first use, never destroyed.
+// Created on first use, never destroyed. Throws std::invalid_argument when ENCELADUS_NUM_THREADS,
+// which is read then, is no number of threads.
 Device& device();
+
+// Threads that run kernels, the calling one included.
+int thread_count();
 
 }  // namespace enceladus::cpu

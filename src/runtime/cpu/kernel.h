@@ -25,12 +25,18 @@ Ref<Kernel> load_kernel(Artifact artifact);
 
 class CpuKernel : public Kernel {
  public:
-  CpuKernel(Artifact artifact, LoadedCode code)
-      : Kernel(std::move(artifact)), code_(std::move(code)) {}
+  CpuKernel(Artifact artifact, LoadedCode code);
   CpuEntry entry() const { return code_.entry; }
+
+  // Time of one program on one thread: measured once the kernel has run, guessed from the
+  // compiler's counts before. Only under the stream's consumer lock.
+  double nanoseconds_per_program() const { return nanoseconds_per_program_; }
+  void learn(double nanoseconds);
 
  private:
   LoadedCode code_;
+  double nanoseconds_per_program_;
+  bool has_run_ = false;
 };
 
 }  // namespace enceladus::cpu

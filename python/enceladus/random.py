@@ -1,0 +1,76 @@
+"""Random tensors: Philox 4x32-10, the same numbers on every target and machine."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from typing import Any
+
+from enceladus import _core
+from enceladus.arrays import Tensor, empty
+
+__all__ = ["manual_seed", "rand", "randn"]
+
+
+class _Generator:
+    """The generator of the process: a seed and how many blocks of it are used up."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.seed(secrets.randbits(64))
+
+    def seed(self, seed: int) -> None:
+        with self._lock:
+            self._seed = seed
+            self._offset = 0
+
+    def fill(self, tensor: Tensor, normal: bool) -> Tensor:
+        per_block = 2 if tensor.itemsize == 8 else 4
+        with self._lock:
+            seed, offset = self._seed, self._offset
+            self._offset += -(-tensor.size // per_block)
+        _core.queue_random_fill(tensor, normal, seed, offset)
+        return tensor
+
+
+_generator = _Generator()
+
+
+def manual_seed(seed: int) -> None:
+    """Starts the random numbers of `rand` and `randn` afresh; the same seed gives the same numbers.
+
+    Args:
+        seed: any integer; taken modulo 2^64.
+
+    Example:
+        >>> enceladus.manual_seed(7)
+        >>> x = enceladus.randn((2, 3))
+    """
+    _generator.seed(int(seed) % 2**64)
+
+
+def rand(*shape: Any, dtype: Any = "float32", device: Any = None) -> Tensor:
+    """A tensor of uniform numbers in [0, 1).
+
+    Args:
+        shape: ints or one tuple.
+        dtype: float16, bfloat16, float32 or float64.
+        device: a name such as `"cpu"`; the current device where it is None.
+
+    Raises:
+        TypeError: the dtype is no float type.
+    """
+    return _generator.fill(_empty_float(shape, dtype, device), normal=False)
+
+
+def randn(*shape: Any, dtype: Any = "float32", device: Any = None) -> Tensor:
+    """A tensor of normally distributed numbers with mean 0 and variance 1; see `rand`."""
+    return _generator.fill(_empty_float(shape, dtype, device), normal=True)
+
+
+def _empty_float(shape: tuple[Any, ...], dtype: Any, device: Any) -> Tensor:
+    extents = shape[0] if len(shape) == 1 else shape
+    tensor = empty(extents, dtype, device)
+    if not tensor.dtype.is_floating():
+        raise TypeError(f"random numbers are floats, not {tensor.dtype}; use `.to(...)`")
+    return tensor
