@@ -136,6 +136,39 @@ def test_number_that_a_loop_or_branch_takes_over_gets_a_type():
     assert out.tolist() == [2050, -5, -4, -5]
 
 
+@enceladus.jit
+def same_type_kernel(x_ptr, n):
+    x = tl.load(x_ptr)
+    y = x
+    for i in range(n):
+        tl.static_assert(x.dtype == tl.float16)
+        x = 0.5
+    if n > 1:
+        y = 1
+    tl.static_assert(x.dtype == tl.float16)
+    tl.static_assert(y.dtype == tl.float16)
+
+
+def test_number_assigned_in_a_loop_or_branch_takes_the_variables_type():
+    run(same_type_kernel, np.ones(1, np.float16), 3)
+
+
+@enceladus.jit
+def builtins_kernel(out_ptr, x, y, p_ptr):
+    tl.store(out_ptr, max(x, y))
+    tl.store(out_ptr + 1, max(y, x))
+    tl.store(out_ptr + 2, min((3.0, y, x)))
+    tl.store(out_ptr + 3, len(tl.arange(0, 4)) + abs(-2))
+    tl.store(out_ptr + 4, out_ptr + 1 > out_ptr)
+    tl.store(out_ptr + 5, p_ptr is None)
+
+
+def test_python_builtins_follow_pythons_rules():
+    out = np.zeros(6, np.float32)
+    run(builtins_kernel, out, float("nan"), 2.0, None)
+    np.testing.assert_array_equal(out, [np.nan, 2, 2, 6, 1, 1])
+
+
 def make_closure(factor, helper):
     @enceladus.jit
     def kernel(out_ptr):

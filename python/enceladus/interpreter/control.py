@@ -11,19 +11,23 @@ import numpy as np
 
 from enceladus.errors import DeviceAssertionError
 from enceladus.interpreter.context import current, fail, place
-from enceladus.interpreter.promotion import common_type, is_number, to_value, typed
+from enceladus.interpreter.promotion import is_number, to_value
 from enceladus.interpreter.shapes import constant
 from enceladus.interpreter.values import TABLE, Value, describe
+from enceladus.language import core
 from enceladus.language.core import dtype, unwrap
 
 
 def run_time_range(start: Any, end: Any, step: Any) -> Iterator[Value]:
-    """The iterations of `range` and `tl.range`: integer scalars of the bounds' common type."""
+    """The iterations of `range` and `tl.range`: int32, or int64 where a bound does not fit."""
     bounds = [to_value(bound) for bound in (start, end, step)]
     for bound in bounds:
         if bound.shape or not bound.dtype.is_int():
             fail(f"`range` takes integer scalars, not a {describe(bound)}")
-    element = functools.reduce(common_type, (bound.dtype for bound in bounds))
+    narrow = all(
+        bound.dtype.primitive_bitwidth < 32 or bound.dtype == core.int32 for bound in bounds
+    )
+    element = core.int32 if narrow else core.int64
     first, last, stride = (operator.index(bound) for bound in bounds)
     if stride == 0:
         fail("the step of `range` is 0")
@@ -47,13 +51,20 @@ def static_range(start: Any, end: Any, step: Any) -> Iterator[int]:
 
 
 def _python_extremum(name: str, plain: Any) -> Any:
+    better = "operator gt" if name == "max" else "operator lt"
+
+    def choose(best: Any, other: Any) -> Any:
+        # Python's own rule, which matters for NaN: the first stays unless the next is better.
+        return TABLE["where"](TABLE[better](other, best), other, best)
+
     def extremum(*operands: Any, **kwargs: Any) -> Any:
-        values = [typed(operand) if isinstance(operand, Value) else operand for operand in operands]
+        alone = operands[0] if len(operands) == 1 and isinstance(operands[0], tuple) else operands
+        values = [unwrap(operand) for operand in alone]
         if not any(isinstance(value, Value) for value in values):
             return plain(*operands, **kwargs)
         if any(isinstance(value, Value) and value.shape for value in values):
             fail(f"`{name}` takes scalars", f"use `tl.{name}imum` between tiles")
-        return functools.reduce(TABLE[f"{name}imum"], values)
+        return functools.reduce(choose, values)
 
     return extremum
 

@@ -21,7 +21,7 @@ from enceladus.interpreter import (  # noqa: F401 (they fill TABLE)
 )
 from enceladus.interpreter.arguments import kernel_arguments
 from enceladus.interpreter.context import Context, current, set_current
-from enceladus.interpreter.promotion import is_number, to_value
+from enceladus.interpreter.promotion import is_number, to_value, weak_type
 from enceladus.interpreter.rewrite import CARRY, RUN_TIME, rewritten
 from enceladus.interpreter.values import TABLE, Value
 from enceladus.language import _registry
@@ -74,12 +74,25 @@ def in_kernel(function: types.FunctionType) -> types.FunctionType:
     return result
 
 
-def carry(value: Any) -> Any:
-    """What a variable is where a loop or a run-time branch takes it over."""
+def carry(value: Any, like: Any = None) -> Any:
+    """What a variable is where a loop or a run-time branch takes it over.
+
+    Args:
+        value: what it was assigned; a Python number gets a type.
+        like: what it was before the loop or branch: a number of the same kind takes its type.
+    """
     if isinstance(value, tuple):
-        return tuple(carry(part) for part in value)
+        parts = (
+            like if isinstance(like, tuple) and len(like) == len(value) else (None,) * len(value)
+        )
+        return tuple(carry(part, other) for part, other in zip(value, parts, strict=True))
     value = unwrap(value)
-    return to_value(value) if is_number(value) else value
+    if not is_number(value):
+        return value
+    if isinstance(like, Value) and not like.shape and not like.dtype.is_ptr():
+        same = like.dtype == weak_type(value, like.dtype, keep_bool=False)
+        return to_value(value, like.dtype if same else None)
+    return to_value(value)
 
 
 def is_run_time(condition: Any) -> bool:

@@ -30,6 +30,16 @@ class Memory:
     elements: Array
     dtype: dtype
 
+    @property
+    def address(self) -> int:
+        """Of the lowest element, in bytes."""
+        return int(self.elements.__array_interface__["data"][0])
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.elements.itemsize
+
     def check(self, offsets: Array, active: Array | None, what: str) -> None:
         """Raises OutOfBoundsError where an active offset lies outside."""
         outside = (offsets < 0) | (offsets >= self.elements.size)

@@ -152,22 +152,38 @@ def _check_shift(left: Any, right: Any) -> None:
         fail(f"a shift of `{left.dtype.name}` by {right} is outside 0 to {width - 1}")
 
 
-def compare(name: str, left: Any, right: Any) -> Value:
-    """A comparison, element by element; false with NaN but for `!=`."""
+COMPARISONS: dict[str, Any] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+def compare(name: str, left: Any, right: Any) -> Value | bool:
+    """A comparison, element by element; false with NaN but for `!=`. None equals no value."""
+    if unwrap(left) is None or unwrap(right) is None:
+        return name == "ne"
     left, right = typed(left), typed(right)
     if _is_pointer(left) or _is_pointer(right):
-        fail("pointers cannot be compared")
+        return _compare_pointers(name, left, right)
     values, element = promote(left, right, keep_bool=True)
     common_shape(values)
-    function: Any = {
-        "eq": np.equal,
-        "ne": np.not_equal,
-        "lt": np.less,
-        "le": np.less_equal,
-        "gt": np.greater,
-        "ge": np.greater_equal,
-    }[name]
-    return Value(function(*(computing(value.data, element) for value in values)), core.int1)
+    operands = [computing(value.data, element) for value in values]
+    return Value(COMPARISONS[name](*operands), core.int1)
+
+
+def _compare_pointers(name: str, left: Any, right: Any) -> Value:
+    """Pointers compare by their addresses."""
+    if not _is_pointer(left) or not _is_pointer(right) or left.dtype != right.dtype:
+        fail("a pointer compares with a pointer of its own type only")
+    common_shape([left, right])
+    addresses = (
+        value.memory.address + value.data * value.memory.itemsize for value in (left, right)
+    )
+    return Value(COMPARISONS[name](*addresses), core.int1)
 
 
 def power(base: Any, exponent: Any) -> Value:
@@ -179,6 +195,8 @@ def power(base: Any, exponent: Any) -> Value:
         if not base.dtype.is_floating():
             fail("`**` of an integer takes an exponent of 0 or more")
         return binary("truediv", 1.0, power(base, -exponent))
+    if base.dtype.is_bool():
+        base = cast_value(base, core.int32)
     result: Value | None = None
     square = base
     while exponent:

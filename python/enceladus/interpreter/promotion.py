@@ -88,10 +88,10 @@ def is_number(value: object) -> bool:
 
 
 def typed(value: Any) -> Any:
-    """Strips `constexpr` and gives NumPy scalars their type; Python numbers stay weak."""
+    """Strips `constexpr`; a NumPy scalar in a kernel is the Python number it holds."""
     value = unwrap(value)
     if isinstance(value, np.generic):
-        return Value(np.asarray(value), dtype_of(value.dtype))
+        value = value.item()
     if isinstance(value, Value) or is_number(value):
         return value
     fail(f"{value!r} of type `{type(value).__name__}` is no number, tile or pointer")

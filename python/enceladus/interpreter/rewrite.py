@@ -9,14 +9,14 @@ with `total = carry(total)` before loops and after branches. Names, lines and co
 import ast
 import types
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from enceladus._source import source_of
 
 CARRY = "__enceladus_carry"
 RUN_TIME = "__enceladus_run_time"
-_TEST = "__enceladus_test"
+_KEPT = "__enceladus_kept"
 # The text of a function never changes, its globals may: only the code is kept.
 _CODES: weakref.WeakKeyDictionary[types.FunctionType, types.CodeType] = weakref.WeakKeyDictionary()
 
@@ -91,7 +91,7 @@ class _Carries:
     """Inserts the carries into a list of statements; one object a function."""
 
     def __init__(self) -> None:
-        self._tests = 0
+        self._places = 0
 
     def block(self, statements: Iterable[ast.stmt]) -> list[ast.stmt]:
         """The statements with carries, inner blocks first."""
@@ -102,22 +102,41 @@ class _Carries:
         for field in ("body", "orelse"):
             if isinstance(getattr(statement, field, None), list):
                 setattr(statement, field, self.block(getattr(statement, field)))
+        if not names:
+            return [statement]
+        self._places += 1
         if isinstance(statement, ast.While) or _is_run_time_for(statement):
-            return [*_carries(names, statement), statement]
-        if isinstance(statement, ast.If) and names:
+            return self._loop(statement, names)
+        if isinstance(statement, ast.If):
             return self._branch(statement, names)
         return [statement]
 
+    def _loop(self, statement: ast.stmt, names: list[str]) -> list[ast.stmt]:
+        """Carries before the loop; what an iteration assigns takes the type from before it."""
+        assert isinstance(statement, (ast.For, ast.While))
+        before = _each(names, statement, lambda name: _call(name, CARRY, name))
+        keep = _each(names, statement, lambda name: _assign(self._kept(name), _load(name)))
+        again = _each(names, statement, self._carry_like)
+        after = _each(names, statement, self._carry_like)
+        statement.body = [*again, *statement.body]
+        return [*before, *keep, statement, *after]
+
     def _branch(self, statement: ast.If, names: list[str]) -> list[ast.stmt]:
         """Keeps the condition, and carries after the branches when it is a run-time value."""
-        self._tests += 1
-        name = f"{_TEST}_{self._tests}"
-        keep = ast.Assign([ast.Name(name, ast.Store())], statement.test)
-        asks = ast.Call(ast.Name(RUN_TIME, ast.Load()), [ast.Name(name, ast.Load())], [])
-        after = ast.If(asks, _carries(names, statement), [])
-        statement.test = ast.Name(name, ast.Load())
-        ast.copy_location(statement.test, keep.value)
-        return [_placed(keep, statement), statement, _placed(after, statement)]
+        test = f"{_KEPT}_{self._places}"
+        before = _each(names, statement, lambda name: _assign(self._kept(name), _load(name)))
+        before.append(_placed(_assign(test, statement.test), statement))
+        asks = ast.Call(_load(RUN_TIME), [_load(test)], [])
+        after = ast.If(asks, _each(names, statement, self._carry_like), [])
+        statement.test = ast.copy_location(_load(test), statement.test)
+        return [*before, statement, _placed(after, statement)]
+
+    def _kept(self, name: str) -> str:
+        """The variable that keeps what another one was before this loop or branch."""
+        return f"{_KEPT}_{self._places}_{name}"
+
+    def _carry_like(self, name: str) -> ast.stmt:
+        return _call(name, CARRY, name, self._kept(name))
 
 
 def _is_run_time_for(statement: ast.stmt) -> bool:
@@ -137,18 +156,34 @@ def _assigned(statements: Iterable[ast.stmt]) -> list[str]:
         for node in ast.walk(statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    return [name for name in names if not name.startswith(_TEST)]
+    return [name for name in names if not name.startswith(_KEPT)]
 
 
-def _carries(names: list[str], place: ast.stmt) -> list[ast.stmt]:
-    """`name = carry(name)` for each name that has a value at this point."""
-    result: list[ast.stmt] = []
-    for name in names:
-        call = ast.Call(ast.Name(CARRY, ast.Load()), [ast.Name(name, ast.Load())], [])
-        assign = ast.Assign([ast.Name(name, ast.Store())], call)
-        unset = ast.ExceptHandler(ast.Name("NameError", ast.Load()), None, [ast.Pass()])
-        result.append(_placed(ast.Try([assign], [unset], [], []), place))
-    return result
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _assign(name: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def _call(target: str, function: str, *arguments: str) -> ast.stmt:
+    """`target = function(arguments)`."""
+    call = ast.Call(_load(function), [_load(argument) for argument in arguments], [])
+    return _assign(target, call)
+
+
+def _each(names: list[str], place: ast.stmt, make: Callable[[str], ast.stmt]) -> list[ast.stmt]:
+    """A statement for each name, skipped where a name has no value yet."""
+    return [
+        _placed(
+            ast.Try(
+                [make(name)], [ast.ExceptHandler(_load("NameError"), None, [ast.Pass()])], [], []
+            ),
+            place,
+        )
+        for name in names
+    ]
 
 
 def _placed(new: ast.stmt, place: ast.stmt) -> ast.stmt:

@@ -89,6 +89,11 @@ class Value(tensor):
         self._require_scalar()
         return float(self.data)
 
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError(f"{describe(self)} has no length")
+        return self.shape[0]
+
     def _require_scalar(self) -> None:
         if self.shape:
             fail(
