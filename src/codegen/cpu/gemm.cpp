@@ -61,9 +61,9 @@ class TileProduct {
   llvm::Value* is_kept();
   llvm::Value* refresh_key(llvm::Value* is_kept);
   void emit_step(llvm::Value* first, llvm::Value* must_pack, llvm::Value* is_kept);
-  void pack_a(Step& step);
   void emit_row_blocks(const Step& step);
   void emit_row_block(const Step& step, const RowBlock& block);
+  PackArguments pack_of_a(const Step& step, llvm::Value* source, llvm::Value* rows);
   Rows rows_of_a(const Step& step, const RowBlock& block);
   void emit_panels(const Step& step, const RowBlock& block, MicroArguments micro);
   void clear_outside();
@@ -143,23 +143,15 @@ void TileProduct::emit_step(llvm::Value* first, llvm::Value* must_pack, llvm::Va
                .valid_depth = valid_depth(arguments_.b_depth, step),
                .depth = step.depth,
                .extent = arguments_.columns,
+               .readable = arguments_.columns,
                .target = step.packed_b});
   });
-  if (plan_.a_path == APath::kPacked) pack_a(step);
+  if (plan_.a_path == APath::kPacked) {
+    const PackArguments pack = pack_of_a(step, step.a, arguments_.rows);
+    emit_pack(builder_, plan_.a_packing, pack);
+    step.a = pack.target;
+  }
   emit_row_blocks(step);
-}
-
-void TileProduct::pack_a(Step& step) {
-  llvm::Value* packed = at(arguments_.scratch, constant(plan_.a_offset));
-  emit_pack(builder_, plan_.a_packing,
-            {.source = step.a,
-             .depth_stride = arguments_.a_depth_stride,
-             .across_stride = arguments_.a_row_stride,
-             .valid_depth = valid_depth(arguments_.a_depth, step),
-             .depth = step.depth,
-             .extent = arguments_.rows,
-             .target = packed});
-  step.a = packed;
 }
 
 // Blocks of the two heights, the higher ones first, split evenly over the rows there are.
@@ -184,7 +176,6 @@ void TileProduct::emit_row_blocks(const Step& step) {
 }
 
 void TileProduct::emit_row_block(const Step& step, const RowBlock& block) {
-  const bool is_packed = plan_.a_path == APath::kPacked;
   const int64_t lane_bytes = plan_.format.lane_bytes();
   MicroArguments micro{.groups = step.groups,
                        .last_row = block.last_row,
@@ -192,16 +183,10 @@ void TileProduct::emit_row_block(const Step& step, const RowBlock& block) {
                        .c_row_stride = constant(row_stride_),
                        .row_starts = nullptr,
                        .accumulate = step.accumulate};
-  if (is_packed) {
-    micro.a = at(step.a, times(block.first, lane_bytes));
-    micro.a_row_stride = constant(lane_bytes);
-    micro.a_depth_stride = constant(plan_.a_packing.width * lane_bytes);
-  } else {
-    const Rows rows = rows_of_a(step, block);
-    micro.a = rows.base;
-    micro.a_row_stride = rows.stride;
-    micro.a_depth_stride = constant(lane_bytes);
-  }
+  const Rows rows = rows_of_a(step, block);
+  micro.a = rows.base;
+  micro.a_row_stride = rows.stride;
+  micro.a_depth_stride = constant(plan_.a_packing.width * lane_bytes);
   if (plan_.format.sign_fix != SignFix::kNone) {
     micro.row_starts = at(arguments_.scratch, constant(plan_.row_starts_offset));
     emit_row_sums(builder_, micro_kernel(), micro);
@@ -209,28 +194,40 @@ void TileProduct::emit_row_block(const Step& step, const RowBlock& block) {
   emit_panels(step, block, micro);
 }
 
-// The block's rows of A: where they lie, or copied to scratch.
+// The packing or copying of `rows` rows of A from `source` on.
+PackArguments TileProduct::pack_of_a(const Step& step, llvm::Value* source, llvm::Value* rows) {
+  return {.source = source,
+          .depth_stride = arguments_.a_depth_stride,
+          .across_stride = arguments_.a_row_stride,
+          .valid_depth = valid_depth(arguments_.a_depth, step),
+          .depth = step.depth,
+          .extent = rows,
+          .readable = rows,
+          .target = at(arguments_.scratch, constant(plan_.a_offset))};
+}
+
+// The block's rows of A: where they lie, packed before or copied now.
 TileProduct::Rows TileProduct::rows_of_a(const Step& step, const RowBlock& block) {
+  const int64_t lane_bytes = plan_.format.lane_bytes();
+  if (plan_.a_path == APath::kPacked) {
+    llvm::Value* panel_bytes =
+        builder_.CreateAdd(times(step.groups, plan_.a_packing.width * lane_bytes),
+                           constant(plan_.a_packing.panel_gap_bytes()));
+    llvm::Value* panel = builder_.CreateUDiv(block.first, constant(plan_.block.rows));
+    return {at(step.a, builder_.CreateMul(panel, panel_bytes)), constant(lane_bytes)};
+  }
   llvm::Value* source = at(step.a, builder_.CreateMul(block.first, arguments_.a_row_stride));
   if (plan_.a_path == APath::kInPlace) return {source, arguments_.a_row_stride};
-  llvm::Value* valid = valid_depth(arguments_.a_depth, step);
+  const PackArguments pack =
+      pack_of_a(step, source, builder_.CreateAdd(block.last_row, constant(1)));
   llvm::Value* stride = constant(plan_.a_row_bytes);
   auto copy = [&] {
-    llvm::Value* target = at(arguments_.scratch, constant(plan_.a_offset));
-    emit_copy_rows(builder_, plan_.a_packing,
-                   {.source = source,
-                    .depth_stride = arguments_.a_depth_stride,
-                    .across_stride = arguments_.a_row_stride,
-                    .valid_depth = valid,
-                    .depth = step.depth,
-                    .extent = builder_.CreateAdd(block.last_row, constant(1)),
-                    .target = target},
-                   stride);
-    return target;
+    emit_copy_rows(builder_, plan_.a_packing, pack, stride);
+    return pack.target;
   };
   if (plan_.a_path == APath::kCopied) return {copy(), stride};
   llvm::Value* partial = builder_.CreateURem(step.depth, constant(plan_.format.group));
-  llvm::Value* must_copy = builder_.CreateOr(builder_.CreateICmpSLT(valid, step.depth),
+  llvm::Value* must_copy = builder_.CreateOr(builder_.CreateICmpSLT(pack.valid_depth, step.depth),
                                              builder_.CreateICmpNE(partial, constant(0)));
   llvm::Value* base = emit_if_else(builder_, must_copy, copy, [&] { return source; });
   return {base, builder_.CreateSelect(must_copy, stride, arguments_.a_row_stride)};

@@ -175,17 +175,16 @@ llvm::Function* micro_function(llvm::Module& module, const MicroKernel& kernel) 
   if (kernel.a_step == DepthStep::kAdjacent)
     depth_stride = builder.getInt64(kernel.format.lane_bytes());
   const bool fixes_signs = kernel.format.sign_fix != SignFix::kNone;
-  const MicroArguments arguments{
-      .groups = f->getArg(0),
-      .a = f->getArg(1),
-      .a_row_stride = f->getArg(4),
-      .a_depth_stride = depth_stride,
-      .last_row = f->getArg(6),
-      .b = f->getArg(2),
-      .c = f->getArg(3),
-      .c_row_stride = f->getArg(7),
-      .row_starts = fixes_signs ? f->getArg(8) : nullptr,
-      .accumulate = f->getArg(9)};
+  const MicroArguments arguments{.groups = f->getArg(0),
+                                 .a = f->getArg(1),
+                                 .a_row_stride = f->getArg(4),
+                                 .a_depth_stride = depth_stride,
+                                 .last_row = f->getArg(6),
+                                 .b = f->getArg(2),
+                                 .c = f->getArg(3),
+                                 .c_row_stride = f->getArg(7),
+                                 .row_starts = fixes_signs ? f->getArg(8) : nullptr,
+                                 .accumulate = f->getArg(9)};
   Block block{builder, kernel, accumulator_vector(context, kernel.format), {}, {}};
   emit_body(block, arguments);
   return made.function;

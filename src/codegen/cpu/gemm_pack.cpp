@@ -8,6 +8,8 @@
 namespace enceladus::cpu {
 namespace {
 
+constexpr int kRowsAtATime = 4;
+
 // Emits the body of one packing function.
 class Packer {
  public:
@@ -32,6 +34,10 @@ class Packer {
   }
   int row_bytes() const { return packing_.width * packing_.lane_bytes(); }
   int vector_bytes() const { return packing_.lanes * packing_.lane_bytes(); }
+  llvm::Align row_align() const {  // of the panel's rows, and of whole vectors in them
+    return llvm::Align(packing_.width % packing_.lanes == 0 ? vector_bytes()
+                                                            : packing_.lane_bytes());
+  }
   // Elements of K that one turn of the vector loop takes; zero where there is no such loop.
   int depth_per_turn() const {
     if (packing_.order == OperandOrder::kStrided) return 0;
@@ -39,8 +45,16 @@ class Packer {
                                                    : packing_.group * packing_.lanes;
   }
 
+  struct Panel {
+    llvm::Value* first = nullptr;  // column of B or row of A
+    llvm::Value* source = nullptr;
+    llvm::Value* target = nullptr;
+    llvm::Value* is_whole = nullptr;  // i1: whole vectors may be read
+  };
+
   llvm::Value* groups(llvm::Value* depth);
-  void pack_panel(llvm::Value* source, llvm::Value* extent, llvm::Value* target);
+  void for_each_panel(llvm::function_ref<void(const Panel&)> body);
+  void pack_vectors(llvm::Value* begin, llvm::Value* end);
   void pack_across(llvm::Value* source, llvm::Value* depth, llvm::Value* target);
   void pack_depth(llvm::Value* source, llvm::Value* depth, llvm::Value* target);
   void pack_rest(llvm::Value* source, llvm::Value* from, llvm::Value* extent, llvm::Value* target);
@@ -56,36 +70,60 @@ llvm::Value* Packer::groups(llvm::Value* depth) {
                              constant(packing_.group));
 }
 
-void Packer::emit_panels() {
-  llvm::Value* panel_bytes = builder_.CreateMul(groups(arguments_.depth), constant(row_bytes()));
+void Packer::for_each_panel(llvm::function_ref<void(const Panel&)> body) {
+  llvm::Value* panel_bytes =
+      builder_.CreateAdd(builder_.CreateMul(groups(arguments_.depth), constant(row_bytes())),
+                         constant(packing_.panel_gap_bytes()));
   emit_carrying_loop(
       builder_, {constant(0), arguments_.extent, packing_.width}, {arguments_.target},
       [&](llvm::Value* first, llvm::ArrayRef<llvm::Value*> target) {
-        llvm::Value* source =
-            at(arguments_.source, builder_.CreateMul(first, arguments_.across_stride));
-        pack_panel(source, builder_.CreateSub(arguments_.extent, first), target[0]);
+        Panel panel{.first = first, .target = target[0]};
+        panel.source = at(arguments_.source, builder_.CreateMul(first, arguments_.across_stride));
+        const int vectors = (packing_.width + packing_.lanes - 1) / packing_.lanes;
+        panel.is_whole = builder_.CreateICmpSGE(builder_.CreateSub(arguments_.readable, first),
+                                                constant(vectors * packing_.lanes));
+        body(panel);
         return Values{at(target[0], panel_bytes)};
       });
 }
 
-// Vectors while whole ones are there, then the rest element by element onto zeros.
-void Packer::pack_panel(llvm::Value* source, llvm::Value* extent, llvm::Value* target) {
-  llvm::Value* done = constant(0);
+// Vectors where whole ones are there, then the rest element by element onto zeros.
+void Packer::emit_panels() {
+  llvm::Value* whole_turns = constant(0);
   if (const int turn = depth_per_turn()) {
-    llvm::Value* is_whole = builder_.CreateICmpSGE(extent, constant(packing_.width));
-    llvm::Value* turns = builder_.CreateAnd(arguments_.valid_depth, constant(-int64_t{turn}));
-    done = builder_.CreateSelect(is_whole, turns, constant(0));
-    emit_loop(builder_, {constant(0), done, turn}, [&](llvm::Value* depth) {
+    whole_turns = builder_.CreateAnd(arguments_.valid_depth, constant(-int64_t{turn}));
+    if (packing_.order == OperandOrder::kDepth) {
+      pack_vectors(constant(0), whole_turns);
+    } else {
+      // A few rows of the source at a time into all panels, so that each cache line and page of a
+      // row is met once; more would fall on each other where the stride is a power of two.
+      const int block = kRowsAtATime * turn;
+      emit_loop(builder_, {constant(0), whole_turns, block}, [&](llvm::Value* begin) {
+        pack_vectors(begin, minimum(builder_.CreateAdd(begin, constant(block)), whole_turns));
+      });
+    }
+  }
+  for_each_panel([&](const Panel& panel) {
+    llvm::Value* done = builder_.CreateSelect(panel.is_whole, whole_turns, constant(0));
+    emit_if(builder_, builder_.CreateICmpSLT(done, arguments_.depth), [&] {
+      llvm::Value* extent = builder_.CreateSub(arguments_.extent, panel.first);
+      pack_rest(panel.source, done, minimum(extent, constant(packing_.width)), panel.target);
+    });
+  });
+}
+
+void Packer::pack_vectors(llvm::Value* begin, llvm::Value* end) {
+  for_each_panel([&](const Panel& panel) {
+    llvm::Value* stop = builder_.CreateSelect(panel.is_whole, end, begin);
+    emit_loop(builder_, {begin, stop, depth_per_turn()}, [&](llvm::Value* depth) {
       llvm::Value* row = builder_.CreateMul(builder_.CreateUDiv(depth, constant(packing_.group)),
                                             constant(row_bytes()));
       if (packing_.order == OperandOrder::kAcross)
-        pack_across(source, depth, at(target, row));
+        pack_across(panel.source, depth, at(panel.target, row));
       else
-        pack_depth(source, depth, at(target, row));
+        pack_depth(panel.source, depth, at(panel.target, row));
     });
-  }
-  emit_if(builder_, builder_.CreateICmpSLT(done, arguments_.depth),
-          [&] { pack_rest(source, done, minimum(extent, constant(packing_.width)), target); });
+  });
 }
 
 // One row of the panel: `group` rows of the source, interleaved.
@@ -98,8 +136,7 @@ void Packer::pack_across(llvm::Value* source, llvm::Value* depth, llvm::Value* t
           element(source, builder_.CreateAdd(depth, constant(part)), constant(lane)),
           packing_.lanes));
     builder_.CreateAlignedStore(emit_interleave(builder_, parts),
-                                at(target, constant(lane * packing_.lane_bytes())),
-                                llvm::Align(vector_bytes()));
+                                at(target, constant(lane * packing_.lane_bytes())), row_align());
   }
 }
 
@@ -129,7 +166,7 @@ void Packer::pack_rest(llvm::Value* source, llvm::Value* from, llvm::Value* exte
                                               constant(row_bytes()));
   llvm::Value* end = builder_.CreateMul(groups(arguments_.depth), constant(row_bytes()));
   builder_.CreateMemSet(at(target, first_row), builder_.getInt8(packing_.flips_top_bit ? 0x80 : 0),
-                        builder_.CreateSub(end, first_row), llvm::MaybeAlign(vector_bytes()));
+                        builder_.CreateSub(end, first_row), row_align());
   const int packed_bytes = byte_size(packing_.packed);
   emit_loop(builder_, {from, arguments_.valid_depth}, [&](llvm::Value* depth) {
     llvm::Value* row = builder_.CreateMul(builder_.CreateUDiv(depth, constant(packing_.group)),
@@ -180,6 +217,7 @@ PackArguments parameters_of(llvm::Function* f) {
           .valid_depth = f->getArg(4),
           .depth = f->getArg(5),
           .extent = f->getArg(6),
+          .readable = f->getArg(7),
           .target = f->getArg(1)};
 }
 
@@ -191,7 +229,7 @@ void emit_call(llvm::IRBuilderBase& builder, const std::string& name,
   llvm::Type* pointer = builder.getPtrTy();
   const InternalFunction made =
       internal_function(*builder.GetInsertBlock()->getModule(), name,
-                        {pointer, pointer, word, word, word, word, word, word});
+                        {pointer, pointer, word, word, word, word, word, word, word});
   if (made.is_new) {
     llvm::IRBuilder<> inner(llvm::BasicBlock::Create(builder.getContext(), "entry", made.function));
     body(inner, made.function);
@@ -199,7 +237,7 @@ void emit_call(llvm::IRBuilderBase& builder, const std::string& name,
   }
   builder.CreateCall(made.function, {arguments.source, arguments.target, arguments.depth_stride,
                                      arguments.across_stride, arguments.valid_depth,
-                                     arguments.depth, arguments.extent, last});
+                                     arguments.depth, arguments.extent, arguments.readable, last});
 }
 
 }  // namespace
@@ -231,7 +269,7 @@ void emit_copy_rows(llvm::IRBuilderBase& builder, const Packing& packing,
   emit_call(builder, "dot_copy_rows_" + packing.name(), arguments, target_stride,
             [&](llvm::IRBuilderBase& inner, llvm::Function* f) {
               const PackArguments parameters = parameters_of(f);
-              Packer(inner, packing, parameters).emit_rows(f->getArg(7));
+              Packer(inner, packing, parameters).emit_rows(f->getArg(8));
             });
 }
 

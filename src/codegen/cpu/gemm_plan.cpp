@@ -35,7 +35,8 @@ void place_in_scratch(GemmPlan& plan, const GemmSpec& spec) {
   plan.a_row_bytes = (step_groups + 16) * lane_bytes;
   int64_t a_bytes = 0;
   if (plan.a_path == APath::kPacked)
-    a_bytes = (step_groups + 1) * plan.a_packing.width * lane_bytes;
+    a_bytes = (spec.rows + plan.block.rows - 1) / plan.block.rows *
+              (step_groups * plan.block.rows * lane_bytes + plan.a_packing.panel_gap_bytes());
   else if (plan.a_path != APath::kInPlace)
     a_bytes = plan.block.rows * plan.a_row_bytes;
   plan.b_offset = round_up(plan.a_offset + a_bytes, 64);
@@ -51,6 +52,8 @@ GemmPlan plan_gemm(const HostTarget& host, const GemmSpec& spec) {
   plan.format = choose_format(host, spec.a, spec.b, spec.accumulator);
   plan.block = choose_block(host, plan.format, spec.rows, spec.columns);
   plan.a_path = choose_a_path(spec, plan.format);
+  // The blocks of a packed A are its panels, all of one height.
+  if (plan.a_path == APath::kPacked) plan.block.lower_rows = plan.block.rows;
   const int lanes = plan.format.lanes;
   plan.b_packing = {.source = spec.b,
                     .packed = packed_b_type(plan.format),
@@ -63,7 +66,7 @@ GemmPlan plan_gemm(const HostTarget& host, const GemmSpec& spec) {
                     .packed = plan.format.a_operand,
                     .group = plan.format.group,
                     .lanes = lanes,
-                    .width = static_cast<int>(round_up(spec.rows, lanes)),
+                    .width = plan.block.rows,
                     .flips_top_bit = false,
                     .order = spec.a_order};
   plan.panels = (spec.columns + plan.panel_width() - 1) / plan.panel_width();

@@ -13,7 +13,7 @@ enum class APath {
   kInPlace,      // read where it lies
   kMaybeCopied,  // read where it lies but at the end of K, where run time may ask for a copy
   kCopied,       // each block of rows copied, converted
-  kPacked,       // the tile packed as [K groups][rows]: its rows are not contiguous
+  kPacked,       // the tile packed in panels [K groups][rows]: rows are not contiguous
 };
 
 struct GemmPlan {
