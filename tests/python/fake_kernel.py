@@ -6,6 +6,7 @@ test's function.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -39,7 +40,6 @@ class FakeKernel:
     compile: Callable[[dict[str, Any]], Any] = lambda named: None
     reads: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
-    interpret: bool | None = None
 
     def __post_init__(self) -> None:
         self.__name__ = "fake"
@@ -51,6 +51,9 @@ class FakeKernel:
 
     def digest(self) -> str:
         return f"digest of {self.__name__}"
+
+    def is_interpreted(self) -> bool:
+        return os.environ.get("ENCELADUS_INTERPRET") == "1"
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         return {**dict(zip([p.name for p in self.parameters], args, strict=False)), **kwargs}

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from enceladus._timing import Stopwatch, Work
+from enceladus._core import forbid_waiting
+from enceladus._timing import Work, sample
 
 __all__ = ["do_bench"]
 
@@ -25,8 +26,6 @@ _MODES: dict[str, Callable[[list[float]], Any]] = {
 @contextlib.contextmanager
 def _waiting_forbidden() -> Iterator[None]:
     """While active, a launch of this thread that would wait for its result raises instead."""
-    from enceladus._core import forbid_waiting
-
     before = forbid_waiting(True)
     try:
         yield
@@ -80,7 +79,7 @@ def do_bench(
             leaf.grad = None
 
     with _waiting_forbidden():
-        times = Stopwatch().sample(Work(fn, clear_gradients), warmup, rep)
+        times = sample(Work(fn, clear_gradients), warmup, rep)
     if quantiles is None:
         return _MODES[return_mode](times)
     found = [float(value) for value in np.quantile(times, list(quantiles))]

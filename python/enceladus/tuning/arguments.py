@@ -5,6 +5,7 @@ Arrays are told by what they offer (`dtype`, `copy_`, `clone`), so no framework 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -37,44 +38,67 @@ def dtype_name(value: Any) -> str:
     return "float32" if isinstance(value, float) else type(value).__name__
 
 
-def _device_name(arrays: Iterable[Any]) -> str:
-    """Where a launch on these arrays runs."""
-    for array in arrays:
-        if not isinstance(array, np.ndarray) and hasattr(array, "device"):
-            return str(array.device)
+def _device_name(arguments: Iterable[Any]) -> str:
+    """Where a launch on these arguments runs."""
+    for argument in arguments:
+        device = getattr(argument, "device", None)
+        if device is not None and not isinstance(argument, np.ndarray):
+            return str(device)
     return current_device().name
+
+
+def _kind(value: Any) -> Any:
+    """What of an argument decides its dtype; quicker to find than the dtype's name."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None:
+        return dtype
+    return _INT32_MIN <= value <= _INT32_MAX if type(value) is int else type(value)
 
 
 class ArgumentKey:
     """What a tuning is remembered under: values of `key`, dtypes of all arguments, the device.
 
-    Attributes:
-        text: as it is printed: values of `key`, then dtypes of the arrays.
+    Made at each launch, so the texts wait until somebody asks for them.
+
+    Args:
+        values: of the arguments that `key` names.
+        run_time: the arguments that are no constexprs.
     """
 
-    __slots__ = ("_identity", "text")
+    __slots__ = ("_hash", "_identity", "_run_time", "_values")
 
     def __init__(self, values: Iterable[Any], run_time: Iterable[Any]) -> None:
-        arguments = list(run_time)
-        arrays = [argument for argument in arguments if is_array(argument)]
-        dtypes = ",".join(dtype_name(array) for array in arrays)
-        self.text = "|".join([*(str(value) for value in values), dtypes])
+        self._values, self._run_time = tuple(values), tuple(run_time)
         self._identity = (
-            self.text,
-            _device_name(arrays),
-            *(dtype_name(argument) for argument in arguments),
+            self._values,
+            tuple(map(type, self._values)),
+            tuple(map(_kind, self._run_time)),
+            _device_name(self._run_time),
         )
+        self._hash = hash(self._identity)
 
     @property
-    def identity(self) -> tuple[str, ...]:
-        """The printed text, the device, and every dtype, scalars included."""
-        return self._identity
+    def text(self) -> str:
+        """As it is printed: values of `key`, then dtypes of the arrays."""
+        dtypes = ",".join(dtype_name(value) for value in self._run_time if is_array(value))
+        return "|".join([*(str(value) for value in self._values), dtypes])
+
+    def texts(self) -> list[str]:
+        """Everything that the choice depends on: the text, the device, dtypes of scalars too."""
+        dtypes = [dtype_name(value) for value in self._run_time]
+        return [self.text, _device_name(self._run_time), *dtypes]
+
+    def without_arguments(self) -> ArgumentKey:
+        """The same key to keep: it holds no array."""
+        kept = copy.copy(self)
+        kept._run_time = ()
+        return kept
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ArgumentKey) and self._identity == other._identity
 
     def __hash__(self) -> int:
-        return hash(self._identity)
+        return self._hash
 
 
 def _without_gradients(value: Any) -> Any:

@@ -142,10 +142,6 @@ class Autotuner(KernelWrapper):
             f"`{self.__name__}` is autotuned: its configs set {name!r}, so a launch cannot"
         )
 
-    def _interpreted(self) -> bool:
-        told = getattr(self.kernel, "interpret", None)
-        return bool(read("INTERPRET")) if told is None else bool(told)
-
     def _argument_key(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ArgumentKey:
         named = {**self._defaults, **self._named(args, kwargs)}
         missing = [name for name in self.key if name not in named]
@@ -159,7 +155,7 @@ class Autotuner(KernelWrapper):
         return self._pruning.apply(self.configs, named, kwargs)
 
     def _record(self, key: ArgumentKey, candidates: Sequence[Config]) -> TuningRecord:
-        identity = [*kernel_identity(self.kernel), *key.identity]
+        identity = [*kernel_identity(self.kernel), *key.texts()]
         return TuningRecord(self.__name__, identity, candidates)
 
     def _known(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Config | None:
@@ -171,7 +167,7 @@ class Autotuner(KernelWrapper):
         return found
 
     def _choose(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], grid: Any) -> Config:
-        if self._interpreted():
+        if self.kernel.is_interpreted():
             return self.configs[0]
         key = self._argument_key(args, kwargs)
         found = self.cache.get(key)
@@ -181,7 +177,7 @@ class Autotuner(KernelWrapper):
             found = self.cache.get(key)
             if found is None:
                 found = self._first_choice(key, args, kwargs, grid)
-                self.cache[key] = found
+                self.cache[key.without_arguments()] = found
         return found
 
     def _first_choice(

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from enceladus._timing import Stopwatch, Work
+from enceladus._timing import Work, sample
 from enceladus.devices import Device, current_device, device, synchronize
 from enceladus.testing._close import to_numpy
 from enceladus.tuning.arguments import Snapshot, is_array, zero
@@ -105,7 +105,6 @@ class _Session:
             compiled = self._compile_all()
             self._raise_if_none_left()
             self.snapshot = self._snapshot(list(compiled.values()))
-            self.stopwatch = Stopwatch()
             with self._arguments_restored():
                 outcome = self._contest(list(compiled))
                 if self.settings.check_candidates:
@@ -187,7 +186,7 @@ class _Session:
             finish=None if post_hook is None else lambda: post_hook(named, exception=None),
         )
         try:
-            return statistics.median(self.stopwatch.sample(work, self.settings.warmup, rep))
+            return statistics.median(sample(work, self.settings.warmup, rep))
         except Exception as error:
             if post_hook is not None:
                 post_hook(named, exception=error)
