@@ -6,6 +6,7 @@ after waiting for pending launches.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,7 +15,6 @@ import numpy as np
 
 from enceladus import _core
 from enceladus.devices import Device, resolve
-from enceladus.devices import current_device as _current_device
 from enceladus.interop.dtypes import dtype_name, numpy_dtype
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 
+@functools.cache
 def language_dtype(name: str) -> Any:
     """The `tl` dtype of that name."""
     import enceladus.language as tl
@@ -212,10 +213,8 @@ def shape_tuple(shape: Any) -> tuple[int, ...]:
     Raises:
         TypeError: it is neither.
     """
-    try:
+    if hasattr(shape, "__index__"):
         return (operator.index(shape),)
-    except TypeError:
-        pass
     if not isinstance(shape, Sequence) or isinstance(shape, str):
         raise TypeError(f"a shape is an int or a tuple of ints, not {shape!r}")
     try:
@@ -237,8 +236,8 @@ def _host_array(source: Any) -> Any:
 
 
 def _allocate(shape: Any, dtype: Any, device: Any, zeroed: bool) -> Tensor:
-    chosen = _current_device() if device is None else resolve(device)
-    return _core.allocate(list(shape_tuple(shape)), dtype_name(dtype), zeroed, str(chosen))
+    chosen = _core.current_device() if device is None else resolve(device).name
+    return _core.allocate(list(shape_tuple(shape)), dtype_name(dtype), zeroed, chosen)
 
 
 def empty(shape: Any, dtype: Any = "float32", device: Any = None) -> Tensor:
@@ -319,7 +318,7 @@ def from_numpy(array: np.ndarray[Any, Any], device: Any = None) -> Tensor:
     Raises:
         TypeError: it is no NumPy array, or of a dtype that kernels do not have.
     """
-    resolve(_current_device() if device is None else device)
+    resolve(_core.current_device() if device is None else device)
     return _core.tensor_from_numpy(array)
 
 

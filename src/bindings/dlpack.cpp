@@ -34,17 +34,6 @@ dlpack::ElementType element_type(DType dtype) {
   ENC_CHECK(false, "unknown dtype kind");
 }
 
-DType dtype_of(const dlpack::ElementType& type) {
-  for (const DTypeInfo& record : kDTypes) {
-    const dlpack::ElementType candidate = element_type(record.dtype);
-    if (candidate.code == type.code && candidate.bits == type.bits && type.lanes == 1)
-      return record.dtype;
-  }
-  throw ArgumentProblem(ArgumentProblem::Kind::kType,
-                        "has DLPack elements of code " + std::to_string(type.code) + " and " +
-                            std::to_string(type.bits) + " bits, which kernels do not have");
-}
-
 // Memory of an imported capsule; its deleter may belong to Python code.
 template <class Managed>
 class DlpackBuffer : public Buffer {
@@ -91,7 +80,7 @@ TensorObject take_over(Managed* managed, bool writable) {
   const dlpack::Tensor& source = managed->tensor;
   TensorObject tensor;
   tensor.data = static_cast<char*>(source.data) + source.byte_offset;
-  tensor.dtype = dtype_of(source.element_type);
+  tensor.dtype = dlpack_dtype(source.element_type);
   tensor.writable = writable;
   tensor.device = &cpu::device();
   tensor.set_layout(layout_of(source));
@@ -141,6 +130,17 @@ constexpr const char* kName = "dltensor";
 constexpr const char* kVersionedName = "dltensor_versioned";
 
 }  // namespace
+
+DType dlpack_dtype(const dlpack::ElementType& type) {
+  for (const DTypeInfo& record : kDTypes) {
+    const dlpack::ElementType candidate = element_type(record.dtype);
+    if (candidate.code == type.code && candidate.bits == type.bits && type.lanes == 1)
+      return record.dtype;
+  }
+  throw ArgumentProblem(ArgumentProblem::Kind::kType,
+                        "has DLPack elements of code " + std::to_string(type.code) + " and " +
+                            std::to_string(type.bits) + " bits, which kernels do not have");
+}
 
 TensorObject import_dlpack(nb::handle object) {
   check_device(object);

@@ -50,11 +50,30 @@ struct ManagedTensorVersioned {
   Tensor tensor;
 };
 
+// What a library offers at `type.__dlpack_c_exchange_api__`: views without Python calls.
+struct ExchangeApi {
+  struct Header {
+    uint32_t major;
+    uint32_t minor;
+    Header* previous;
+  } header;
+  int (*allocate)(Tensor*, ManagedTensorVersioned**, void*,
+                  void (*)(void*, const char*, const char*));
+  int (*to_managed)(void* object, ManagedTensorVersioned** result);
+  int (*from_managed)(ManagedTensorVersioned* managed, void** object);
+  // Non-owning; 0, or -1 with a Python exception set.
+  int (*view)(void* object, Tensor* result);
+  int (*current_work_stream)(int32_t device_type, int32_t device_index, void** stream);
+};
+
 constexpr int32_t kCpu = 1;
 constexpr uint64_t kReadOnly = 1;
 constexpr uint64_t kIsCopied = 2;
 
 }  // namespace dlpack
+
+// Throws ArgumentProblem for a type that kernels do not have.
+DType dlpack_dtype(const dlpack::ElementType& type);
 
 // The array behind `object.__dlpack__()`, which the result keeps alive. Throws ArgumentProblem
 // when it lies on another device or has a type that kernels do not have.

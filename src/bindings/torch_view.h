@@ -1,5 +1,5 @@
-// PyTorch tensors as kernel arguments, by their Python methods alone: torch is never imported,
-// only looked up once the program has imported it.
+// PyTorch tensors as kernel arguments, by DLPack's C exchange API where PyTorch has it and by their
+// Python methods elsewhere. Torch is never imported, only looked up once the program has done so.
 #pragma once
 
 #include <nanobind/nanobind.h>
