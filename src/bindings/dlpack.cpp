@@ -75,12 +75,19 @@ Strided layout_of(const dlpack::Tensor& source) {
   return layout;
 }
 
+DType required_dtype(const dlpack::ElementType& type) {
+  if (const std::optional<DType> dtype = dlpack_dtype(type)) return *dtype;
+  throw ArgumentProblem(ArgumentProblem::Kind::kType,
+                        "has DLPack elements of code " + std::to_string(type.code) + " and " +
+                            std::to_string(type.bits) + " bits, which kernels do not have");
+}
+
 template <class Managed>
 TensorObject take_over(Managed* managed, bool writable) {
   const dlpack::Tensor& source = managed->tensor;
   TensorObject tensor;
   tensor.data = static_cast<char*>(source.data) + source.byte_offset;
-  tensor.dtype = dlpack_dtype(source.element_type);
+  tensor.dtype = required_dtype(source.element_type);
   tensor.writable = writable;
   tensor.device = &cpu::device();
   tensor.set_layout(layout_of(source));
@@ -131,15 +138,13 @@ constexpr const char* kVersionedName = "dltensor_versioned";
 
 }  // namespace
 
-DType dlpack_dtype(const dlpack::ElementType& type) {
+std::optional<DType> dlpack_dtype(const dlpack::ElementType& type) {
   for (const DTypeInfo& record : kDTypes) {
     const dlpack::ElementType candidate = element_type(record.dtype);
     if (candidate.code == type.code && candidate.bits == type.bits && type.lanes == 1)
       return record.dtype;
   }
-  throw ArgumentProblem(ArgumentProblem::Kind::kType,
-                        "has DLPack elements of code " + std::to_string(type.code) + " and " +
-                            std::to_string(type.bits) + " bits, which kernels do not have");
+  return std::nullopt;
 }
 
 TensorObject import_dlpack(nb::handle object) {

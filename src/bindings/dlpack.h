@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "bindings/tensor.h"
 
@@ -72,8 +73,8 @@ constexpr uint64_t kIsCopied = 2;
 
 }  // namespace dlpack
 
-// Throws ArgumentProblem for a type that kernels do not have.
-DType dlpack_dtype(const dlpack::ElementType& type);
+// Nothing for a type that kernels do not have.
+std::optional<DType> dlpack_dtype(const dlpack::ElementType& type);
 
 // The array behind `object.__dlpack__()`, which the result keeps alive. Throws ArgumentProblem
 // when it lies on another device or has a type that kernels do not have.

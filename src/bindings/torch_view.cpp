@@ -100,7 +100,7 @@ uint64_t torch_extent(PyObject* object, DType dtype) {
 }
 
 // The exchange API's view: one call instead of five attributes. False where it has none to give,
-// and for other devices.
+// for other devices and for types that kernels do not have.
 bool view_by_exchange(PyObject* object, ArgumentView* view) {
   const PyTypeObject* type = Py_TYPE(object);
   // Subclasses may hold no memory of their own.
@@ -112,7 +112,9 @@ bool view_by_exchange(PyObject* object, ArgumentView* view) {
     return false;
   }
   if (tensor.device.type != dlpack::kCpu) return false;
-  view->dtype = dlpack_dtype(tensor.element_type);
+  const std::optional<DType> dtype = dlpack_dtype(tensor.element_type);
+  if (!dtype) return false;
+  view->dtype = *dtype;
   view->data = static_cast<char*>(tensor.data) + tensor.byte_offset;
   int64_t elements = 1;
   for (int32_t axis = 0; axis < tensor.rank; ++axis) {
