@@ -90,9 +90,10 @@ class Variants:
         else:
             artifact, records = loaded
             path = None
+        compiled = CompiledKernel(artifact, records)
         if _environment.read("DUMP"):
-            dump(artifact, entry, path)
-        return CompiledKernel(artifact, records)
+            dump(compiled, entry, path)
+        return compiled
 
     def _remark(self, specs: Sequence[Spec]) -> None:
         """Warns once, when the kernel has been compiled for many launches."""
@@ -142,19 +143,19 @@ def override_text(kernel: str, device: str) -> str | None:
         return file.read()
 
 
-def dump(artifact: _core.Artifact, entry: CacheEntry | None, path: str | None) -> None:
+def dump(compiled: CompiledKernel, entry: CacheEntry | None, path: str | None) -> None:
     """Writes every stage beside the cached artifact and prints where."""
     if path is None:
         folder = os.path.join(_environment.cache_directory(), "dump")
-        path = os.path.join(folder if entry is None else entry.folder, artifact.kernel)
+        path = os.path.join(folder if entry is None else entry.folder, compiled.name)
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        for stage, text in artifact.stages.items():
+        for stage, text in compiled.asm.items():
             with open(f"{path}.{stage}", "w", encoding="utf-8") as file:
                 file.write(text)
-            print(f"enceladus: {artifact.kernel} {stage}: {path}.{stage}", file=sys.stderr)
+            print(f"enceladus: {compiled.name} {stage}: {path}.{stage}", file=sys.stderr)
     except OSError as error:
-        print(f"enceladus: cannot dump {artifact.kernel}: {error}", file=sys.stderr)
+        print(f"enceladus: cannot dump {compiled.name}: {error}", file=sys.stderr)
 
 
 def most_changed(launched: Sequence[Sequence[Spec]]) -> tuple[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from enceladus._core import Artifact, LoadedKernel
+from enceladus._core import Artifact, LoadedKernel, assembly
 from enceladus._dependencies import (
     MISSING,
     Record,
@@ -75,6 +75,7 @@ class CompiledKernel:
     def __init__(self, artifact: Artifact, dependencies: Sequence[Record]) -> None:
         self.artifact = artifact
         self.name = artifact.kernel
+        self._stages: dict[str, str] | None = None
         self.loaded: LoadedKernel | None = None  # filled by the launch path
         self.dependencies = list(dependencies)
         self.fingerprints = [stable_fingerprint(value) for _, _, value in dependencies]
@@ -122,8 +123,15 @@ class CompiledKernel:
 
     @property
     def asm(self) -> dict[str, str]:
-        """Every stage by name, in the order in which they were made."""
-        return self.artifact.stages
+        """Every stage by name, in the order in which they were made.
+
+        The CPU's assembly, "asm", is written from the LLVM IR when this is first read.
+        """
+        if self._stages is None:
+            self._stages = self.artifact.stages
+            if self.artifact.target == "cpu" and "llir" in self._stages:
+                self._stages["asm"] = assembly(self._stages["llir"])
+        return self._stages
 
     @property
     def ir(self) -> str:

@@ -8,6 +8,9 @@
 #include "bindings/loaded_kernel.h"
 #ifdef ENCELADUS_HAS_CPU
 #include "codegen/cpu/host_target.h"
+#include "codegen/cpu/load.h"
+#include "codegen/cpu/object_code.h"
+#include "runtime/cpu/kernel.h"
 #endif
 
 namespace nb = nanobind;
@@ -24,14 +27,36 @@ std::string host_identity() {
 #endif
 }
 
+// The runtime does not know how object code becomes callable; here the two meet.
+void connect_cpu_loader() {
+#ifdef ENCELADUS_HAS_CPU
+  cpu::set_code_loader([](const Artifact& artifact) {
+    cpu::CodeImage image = cpu::load_object(artifact.binary, artifact.entry);
+    return cpu::LoadedCode{image.entry, std::move(image.owner)};
+  });
+#endif
+}
+
+std::string assembly(const std::string& llir) {
+#ifdef ENCELADUS_HAS_CPU
+  nb::gil_scoped_release unlocked;
+  return cpu::assembly_of_text(llir);
+#else
+  throw std::runtime_error("this build has no CPU target");
+#endif
+}
+
 }  // namespace
 
 void bind_launch(nb::module_& module) {
+  connect_cpu_loader();
   add_launcher_types(module);
   nb::class_<LoadedKernel>(module, "LoadedKernel");
   module.def("forbid_waiting", &set_waiting_forbidden, nb::arg("forbidden"),
              "While on, a launch of this thread that would wait for a host array raises.");
   module.def("set_async_numpy", &set_numpy_asynchronous, nb::arg("asynchronous"));
+  module.def("assembly", &assembly, nb::arg("llir"),
+             "Assembly for this machine of LLVM IR text, as kept by compiled kernels.");
   module.def("host_identity", &host_identity,
              "Names the processor that the CPU target compiles for.");
   module.def("build_identity", &build_identity,

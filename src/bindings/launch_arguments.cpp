@@ -200,6 +200,15 @@ bool LaunchArguments::arrays_disjoint() const {
   return true;
 }
 
+bool LaunchArguments::arrays_small() const {
+  for (size_t i = 0; i < array_count_; ++i) {
+    const uint64_t* extent = extents_ + 2 * arrays_[i].slot;
+    uint64_t element = static_cast<uint64_t>(byte_size(arguments_[arrays_[i].parameter].dtype));
+    if (extent[1] - extent[0] >= (uint64_t{1} << 31) * element) return false;
+  }
+  return true;
+}
+
 void LaunchArguments::refuse(size_t index) {
   PyObject* value = bound_.values[index];
   std::string message = named(kernel_, index) + " is " + short_repr(value) + " of type " +

@@ -46,6 +46,9 @@ class LaunchArguments {
   // counts as written.
   bool arrays_disjoint() const;
 
+  // Whether every array spans fewer than 2^31 elements, so that 32-bit offsets may serve.
+  bool arrays_small() const;
+
   const KernelState& kernel() const { return kernel_; }
   size_t count() const { return bound_.count; }
   const Argument& argument(size_t index) const { return arguments_[index]; }

@@ -64,6 +64,7 @@ std::shared_ptr<Specialization> specialize(PyObject* self, KernelState& kernel,
   nb::dict options = options_dict(request.options);
   options["debug"] = request.debug;
   options["arrays_disjoint"] = disjoint;
+  options["arrays_small"] = arguments.arrays_small();
   options["device"] = request.device.name();
   std::string own_key(key);  // `key` is the caller's, but Python code runs from here on
   nb::object compiled = nb::handle(self).attr("_specialize")(
@@ -88,6 +89,7 @@ std::shared_ptr<Specialization> find_or_specialize(PyObject* self, KernelState& 
   request.options.write(key);
   key.word(reinterpret_cast<uint64_t>(&request.device));
   key.byte(request.debug);
+  key.byte(arguments.arrays_small());
   size_t disjoint_position = key.size();
   key.byte(0);
   for (;;) {

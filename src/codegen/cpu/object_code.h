@@ -1,0 +1,34 @@
+// From an LLVM module to machine code: the optimization pipeline and the two forms of output.
+// Knows nothing of tiles; how the code gets into memory is load.h.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace enceladus::cpu {
+
+// Takes what the emitters wrote, gives what is worth generating code for. Loop and SLP
+// vectorization are off: the emitters have already chosen vectors.
+void optimize_module(llvm::Module& module, llvm::TargetMachine& machine);
+
+// A relocatable object file. The module is not fit for further use.
+std::string emit_object(llvm::Module& module, llvm::TargetMachine& machine);
+
+// The same code as text for readers. The module is not fit for further use.
+std::string emit_assembly(llvm::Module& module, llvm::TargetMachine& machine);
+
+std::string print_module(const llvm::Module& module);
+
+// Reads LLVM IR text. Throws std::runtime_error with LLVM's own message and line.
+std::unique_ptr<llvm::Module> parse_module(const std::string& text, llvm::LLVMContext& context);
+
+// Assembly for the host of a module given as text, as kept in an artifact's "llir" stage.
+std::string assembly_of_text(const std::string& text);
+
+}  // namespace enceladus::cpu

@@ -1,0 +1,83 @@
+#include "codegen/cpu/load.h"
+
+#include <gtest/gtest.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "codegen/cpu/host_target.h"
+#include "codegen/cpu/object_code.h"
+
+namespace enceladus::cpu {
+namespace {
+
+std::string object_of(const std::string& text) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = parse_module(text, context);
+  std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(host_target());
+  module->setTargetTriple(host_target().triple);
+  module->setDataLayout(machine->createDataLayout());
+  optimize_module(*module, *machine);
+  return emit_object(*module, *machine);
+}
+
+// Stores f(0.5) of libm and of SLEEF, a constant from a data section, and `first`.
+const char* const kText = R"(
+@table = private constant [4 x double] [double 1.0, double 2.0, double 3.0, double 4.0]
+declare double @sin(double)
+declare double @Sleef_cos_u10(double)
+define void @run(ptr %launch, i64 %first, i64 %last, ptr %scratch) {
+  %half = load double, ptr %scratch
+  %s = call double @sin(double %half)
+  store double %s, ptr %scratch
+  %c = call double @Sleef_cos_u10(double %half)
+  %p1 = getelementptr double, ptr %scratch, i64 1
+  store double %c, ptr %p1
+  %place = getelementptr [4 x double], ptr @table, i64 0, i64 %first
+  %t = load double, ptr %place
+  %p2 = getelementptr double, ptr %scratch, i64 2
+  store double %t, ptr %p2
+  ret void
+}
+)";
+
+TEST(Load, code_reaches_libm_sleef_and_its_own_constants) {
+  CodeImage image = load_object(object_of(kText), "run");
+  double scratch[3] = {0.5, 0, 0};
+  image.entry(nullptr, 2, 3, scratch);
+  EXPECT_DOUBLE_EQ(scratch[0], std::sin(0.5));
+  EXPECT_NEAR(scratch[1], std::cos(0.5), 1e-15);
+  EXPECT_EQ(scratch[2], 3.0);
+}
+
+TEST(Load, what_cannot_be_loaded_is_an_error) {
+  EXPECT_THROW(load_object("not an object", "run"), std::runtime_error);
+  std::string object = object_of(kText);
+  EXPECT_THROW(load_object(object, "walk"), std::runtime_error);
+  EXPECT_THROW(load_object(object.substr(0, object.size() / 2), "run"), std::runtime_error);
+  std::string unknown = object_of(
+      "declare void @no_such_function()\n"
+      "define void @run(ptr %l, i64 %f, i64 %e, ptr %s) {\n"
+      "  call void @no_such_function()\n  ret void\n}\n");
+  EXPECT_THROW(load_object(unknown, "run"), std::runtime_error);
+}
+
+TEST(ObjectCode, a_mistake_in_the_text_names_its_line) {
+  llvm::LLVMContext context;
+  try {
+    parse_module("define void @run() {\n  frobnicate\n}\n", context);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("LLVM IR:2:"), std::string::npos) << error.what();
+  }
+}
+
+TEST(ObjectCode, assembly_is_made_from_the_kept_text) {
+  EXPECT_NE(assembly_of_text(kText).find("run:"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace enceladus::cpu
