@@ -1,0 +1,64 @@
+"""Every diagnostic of the frontend is shown by a kernel, at the line that is wrong."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bad_kernels import BAD
+
+import enceladus
+from enceladus import CompilationError, _core
+
+DIAGNOSTICS = Path(__file__).parents[2] / "src" / "support" / "diagnostics.def"
+needs_compiler = pytest.mark.skipif(
+    not hasattr(_core, "compile"), reason="this build has no compiler"
+)
+
+
+def refusal(kernel):
+    """The error that a kernel gives."""
+    with enceladus.device("cpu"), pytest.raises(CompilationError) as caught:
+        kernel.warmup(np.zeros(8, np.float32), np.zeros(8, np.int32), 5, grid=(1,))
+    return caught.value
+
+
+@needs_compiler
+@pytest.mark.parametrize("case", BAD, ids=lambda case: case.kernel.__name__)
+def test_bad_kernel_is_refused_at_its_line(case):
+    error = refusal(case.kernel)
+    first = error.diagnostics[0]
+    assert first.name == case.diagnostic, str(error)
+    assert case.words in first.text
+    assert first.file == case.kernel.filename
+    lines = case.kernel.source.splitlines()
+    marked = [i for i, line in enumerate(lines) if line.endswith("# here")]
+    if marked:
+        assert first.line == case.kernel.first_line + marked[0], first.text
+        assert lines[marked[0]].strip() in first.text
+    assert str(error).startswith(f"{first.file}:{first.line}:{first.column}: error: ")
+    assert "^" in first.text
+
+
+def frontend_records():
+    """The names of the records under the headings of the frontend."""
+    names, inside = [], False
+    for line in DIAGNOSTICS.read_text().splitlines():
+        if line.startswith("// ---"):
+            inside = "frontend" in line
+        record = re.match(r"DIAGNOSTIC\((\w+),", line)
+        if record and inside:
+            names.append(record[1])
+    return names
+
+
+def test_every_record_of_the_frontend_has_a_bad_kernel():
+    shown = {case.diagnostic for case in BAD}
+    assert [name for name in frontend_records() if name not in shown] == []
+
+
+def test_bad_kernels_name_known_records():
+    known = set(re.findall(r"^DIAGNOSTIC\((\w+),", DIAGNOSTICS.read_text(), re.M))
+    if not frontend_records():
+        pytest.skip("this build has no frontend")
+    assert {case.diagnostic for case in BAD} <= known
