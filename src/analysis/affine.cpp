@@ -31,7 +31,8 @@ std::optional<Affine> combined(const Affine& a, const Affine& b, int64_t sign) {
   return result;
 }
 
-// The interval of a sum from the ranges of its factors.
+}  // namespace
+
 Range range_of(const Sum& sum, const Facts& facts) {
   Range result = Range::of(sum.constant());
   for (const Term& term : sum.terms()) {
@@ -42,8 +43,6 @@ Range range_of(const Sum& sum, const Facts& facts) {
   }
   return result;
 }
-
-}  // namespace
 
 bool Affine::is_uniform() const {
   return std::all_of(strides.begin(), strides.end(), [](const Sum& s) { return s.is_zero(); });

@@ -32,6 +32,9 @@ struct Affine {
   bool operator==(const Affine&) const = default;
 };
 
+// The interval of a sum from the ranges of its factors.
+Range range_of(const Sum& sum, const Facts& facts);
+
 class AffineForms {
  public:
   enum class Meaning { kExact, kWrapping };
