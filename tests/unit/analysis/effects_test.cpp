@@ -1,6 +1,7 @@
+#include "analysis/effects.h"
+
 #include <gtest/gtest.h>
 
-#include "analysis/effects.h"
 #include "analysis/liveness.h"
 #include "ir/parser.h"
 
