@@ -66,13 +66,14 @@ class TileProduct {
   PackArguments pack_of_a(const Step& step, llvm::Value* source, llvm::Value* rows);
   Rows rows_of_a(const Step& step, const RowBlock& block);
   void emit_panels(const Step& step, const RowBlock& block, MicroArguments micro);
-  void clear_outside();
+  void clear_at_edges();
 
   llvm::IRBuilderBase& builder_;
   const GemmSpec& spec_;
   const GemmPlan plan_;
   const int64_t row_stride_;
   const GemmArguments& arguments_;
+  llvm::Value* first_tile_ = nullptr;  // of C, where row 0 of A meets column 0 of B
 };
 
 llvm::Value* TileProduct::valid_depth(llvm::Value* end, const Step& step) {
@@ -114,12 +115,14 @@ llvm::Value* TileProduct::refresh_key(llvm::Value* is_kept) {
 void TileProduct::emit() {
   llvm::Value* kept = is_kept();
   llvm::Value* must_pack = refresh_key(kept);
+  if (spec_.start == GemmStart::kZero) clear_at_edges();
+  llvm::Value* first_column = times(arguments_.first_column, plan_.format.lane_bytes());
+  first_tile_ = at(at(arguments_.c, times(arguments_.first_row, row_stride_)), first_column);
   // At least one step, which writes the zeros of an empty product.
   llvm::Value* some = builder_.CreateICmpSGT(arguments_.depth, constant(1));
   llvm::Value* end = builder_.CreateSelect(some, arguments_.depth, constant(1));
   emit_loop(builder_, {constant(0), end, plan_.depth_step},
             [&](llvm::Value* first) { emit_step(first, must_pack, kept); });
-  if (spec_.start == GemmStart::kZero) clear_outside();
 }
 
 void TileProduct::emit_step(llvm::Value* first, llvm::Value* must_pack, llvm::Value* is_kept) {
@@ -179,7 +182,7 @@ void TileProduct::emit_row_block(const Step& step, const RowBlock& block) {
   const int64_t lane_bytes = plan_.format.lane_bytes();
   MicroArguments micro{.groups = step.groups,
                        .last_row = block.last_row,
-                       .c = at(arguments_.c, times(block.first, row_stride_)),
+                       .c = at(first_tile_, times(block.first, row_stride_)),
                        .c_row_stride = constant(row_stride_),
                        .row_starts = nullptr,
                        .accumulate = step.accumulate};
@@ -257,24 +260,14 @@ void TileProduct::emit_panels(const Step& step, const RowBlock& block, MicroArgu
       });
 }
 
-// Rows that do not exist, and columns of panels that were not begun.
-void TileProduct::clear_outside() {
-  const int64_t lane_bytes = plan_.format.lane_bytes();
-  const llvm::MaybeAlign align(lane_bytes);
-  emit_loop(builder_, {arguments_.rows, constant(spec_.rows)}, [&](llvm::Value* row) {
-    builder_.CreateMemSet(at(arguments_.c, times(row, row_stride_)), builder_.getInt8(0),
-                          constant(spec_.columns * lane_bytes), align);
-  });
-  const int64_t width = plan_.panel_width();
-  llvm::Value* panels = builder_.CreateUDiv(
-      builder_.CreateAdd(arguments_.columns, constant(width - 1)), constant(width));
-  llvm::Value* begun = times(panels, width * lane_bytes);
-  llvm::Value* rest = builder_.CreateSub(constant(spec_.columns * lane_bytes), begun);
-  emit_if(builder_, builder_.CreateICmpSGT(rest, constant(0)), [&] {
-    emit_loop(builder_, {constant(0), arguments_.rows}, [&](llvm::Value* row) {
-      builder_.CreateMemSet(at(at(arguments_.c, times(row, row_stride_)), begun),
-                            builder_.getInt8(0), rest, align);
-    });
+// Zeros for the rows and columns that do not exist: the whole tile, at the edges of arrays only.
+void TileProduct::clear_at_edges() {
+  llvm::Value* is_edge =
+      builder_.CreateOr(builder_.CreateICmpSLT(arguments_.rows, constant(spec_.rows)),
+                        builder_.CreateICmpSLT(arguments_.columns, constant(spec_.columns)));
+  emit_if(builder_, is_edge, [&] {
+    builder_.CreateMemSet(arguments_.c, builder_.getInt8(0), constant(spec_.rows * row_stride_),
+                          llvm::MaybeAlign(plan_.format.lane_bytes()));
   });
 }
 
@@ -306,7 +299,9 @@ llvm::SmallVector<llvm::Value*, 16> in_order(llvm::IRBuilderBase& builder,
           arguments.depth,
           or_zero(arguments.a_depth),
           or_zero(arguments.b_depth),
-          or_zero(arguments.generation)};
+          or_zero(arguments.generation),
+          or_zero(arguments.first_row),
+          or_zero(arguments.first_column)};
 }
 
 GemmArguments parameters_of(llvm::Function* f, const GemmSpec& spec) {
@@ -323,6 +318,8 @@ GemmArguments parameters_of(llvm::Function* f, const GemmSpec& spec) {
           .a_depth = may_differ ? f->getArg(11) : nullptr,
           .b_depth = may_differ ? f->getArg(12) : nullptr,
           .c = f->getArg(2),
+          .first_row = f->getArg(14),
+          .first_column = f->getArg(15),
           .scratch = f->getArg(3),
           .generation = f->getArg(13)};
 }

@@ -46,11 +46,13 @@ struct GemmArguments {
   llvm::Value* rows;     // 0 to spec.rows
   llvm::Value* columns;  // 0 to spec.columns
   llvm::Value* depth;
-  llvm::Value* a_depth = nullptr;     // columns of A that exist, at most depth; null: all
-  llvm::Value* b_depth = nullptr;     // rows of B that exist
-  llvm::Value* c;                     // accumulators, gemm_row_stride(..) bytes a row
-  llvm::Value* scratch;               // gemm_scratch_bytes(..), 64-byte aligned
-  llvm::Value* generation = nullptr;  // of the launch (support/cpu_abi.h); where B is kept
+  llvm::Value* a_depth = nullptr;       // columns of A that exist, at most depth; null: all
+  llvm::Value* b_depth = nullptr;       // rows of B that exist
+  llvm::Value* c;                       // accumulators, gemm_row_stride(..) bytes a row
+  llvm::Value* first_row = nullptr;     // of C, for row 0 of A; null: 0
+  llvm::Value* first_column = nullptr;  // of C, for column 0 of B
+  llvm::Value* scratch;                 // gemm_scratch_bytes(..), 64-byte aligned
+  llvm::Value* generation = nullptr;    // of the launch (support/cpu_abi.h); where B is kept
 };
 
 // Bytes from one row of C to the next: the panels may write past the last column, and a stride that
@@ -62,9 +64,8 @@ int64_t gemm_tile_bytes(const HostTarget& host, const GemmSpec& spec);
 // may be shared between dots.
 int64_t gemm_scratch_bytes(const HostTarget& host, const GemmSpec& spec);
 
-// Emits the call. Rows of C past `rows` and columns past `columns` become zero (kZero) or keep
-// their value (kTile), except that a column of a panel that is begun is treated as a column of
-// zeros in B.
+// Emits the call. Rows and columns of C that A and B do not have become zero (kZero) or keep their
+// value (kTile), except that those of a panel that is begun are multiplied, as columns of zeros.
 void emit_gemm(llvm::IRBuilderBase& builder, const HostTarget& host, const GemmSpec& spec,
                const GemmArguments& arguments);
 
