@@ -14,10 +14,14 @@ import json, sys, time
 import enceladus
 from benchmarks.kernels import example
 
+stages = {}
+
 def timed(work):
     start = time.perf_counter_ns()
-    work()
-    return (time.perf_counter_ns() - start) * 1e-6
+    compiled = work()
+    elapsed = (time.perf_counter_ns() - start) * 1e-6
+    stages.update(compiled.timings)
+    return elapsed
 
 x = enceladus.MockTensor("float32")
 add = example("01_vector_add").add_kernel
@@ -26,11 +30,14 @@ tile = {"BM": 64, "BN": 64, "BK": 64}
 found = {
     "vector add, first in the process": timed(lambda: add.warmup(x, x, x, 1000, BLOCK=1024)),
     "vector add, another block": timed(lambda: add.warmup(x, x, x, 1000, BLOCK=2048)),
+}
+stages_of_add = dict(stages)
+found |= {
     "matmul 64x64x64": timed(
         lambda: matmul.warmup(x, x, x, 512, 512, 512, 512, 512, 512, **tile)
     ),
 }
-print(json.dumps(found))
+print(json.dumps({"times": found, "stages": stages_of_add}))
 """
 
 NUMBA_CHILD = """
@@ -70,14 +77,18 @@ def medians(runs):
 
 def run(quick=False):
     report = Report("compile", quick)
-    cold, warm, numba = [], [], []
+    cold, warm, stages, numba = [], [], [], []
     for _ in range(1 if quick else 7):
         with tempfile.TemporaryDirectory() as folder:
-            cold.append(run_child(CHILD, folder))
-            warm.append(run_child(CHILD, folder))
+            first, second = run_child(CHILD, folder), run_child(CHILD, folder)
+            cold.append(first["times"])
+            stages.append(first["stages"])
+            warm.append(second["times"])
             numba.append(run_child(NUMBA_CHILD, folder))
     rows = [{"what": f"{name}, cold", "ms": ms} for name, ms in medians(cold).items()]
     rows += [{"what": f"{name}, from disk", "ms": ms} for name, ms in medians(warm).items()]
     rows += [{"what": name, "ms": ms} for name, ms in medians(numba).items()]
     report.table("Compile latency, each in a new process", rows)
+    rows = [{"stage": name, "ms": ms} for name, ms in medians(stages).items()]
+    report.table("Stages of the second compilation of the vector add", rows)
     report.write()
