@@ -14,7 +14,7 @@ constexpr DiagnosticRecord kRecords[] = {
 #undef DIAGNOSTIC
 };
 
-std::string substitute(std::string_view text, std::initializer_list<std::string> values) {
+std::string substitute(std::string_view text, std::span<const std::string> values) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
     bool placeholder = text[i] == '{' && i + 2 < text.size() && text[i + 2] == '}' &&
@@ -25,7 +25,7 @@ std::string substitute(std::string_view text, std::initializer_list<std::string>
     }
     size_t index = static_cast<size_t>(text[i + 1] - '0');
     ENC_CHECK(index < values.size(), "diagnostic value is missing: " + std::string(text));
-    result += values.begin()[index];
+    result += values[index];
     i += 2;
   }
   return result;
@@ -62,7 +62,7 @@ const std::string* intern_file(std::string_view name) {
 std::span<const DiagnosticRecord> diagnostic_records() { return kRecords; }
 
 Diagnostic make_diagnostic(DiagnosticId id, Location location,
-                           std::initializer_list<std::string> values) {
+                           std::span<const std::string> values) {
   const DiagnosticRecord& record = kRecords[static_cast<size_t>(id)];
   Diagnostic diagnostic;
   diagnostic.id = id;

@@ -55,7 +55,11 @@ struct Diagnostic {
 
 // Fills the record's sentence and hint with the values.
 Diagnostic make_diagnostic(DiagnosticId id, Location location,
-                           std::initializer_list<std::string> values = {});
+                           std::span<const std::string> values);
+inline Diagnostic make_diagnostic(DiagnosticId id, Location location,
+                                  std::initializer_list<std::string> values = {}) {
+  return make_diagnostic(id, location, std::span(values.begin(), values.size()));
+}
 
 // `file:line:column: error: sentence`, the source line with a caret (where `source_line` is not
 // empty), notes and the hint.

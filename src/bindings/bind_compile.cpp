@@ -1,0 +1,89 @@
+// Compiling: a `@jit` function, the kinds of its arguments and options, as Python hands them over.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings/bindings.h"
+#include "frontend/frontend.h"
+#include "ir/printer.h"
+
+namespace nb = nanobind;
+
+namespace enceladus {
+namespace {
+
+using frontend::ArgumentSpec;
+
+DType dtype_named(const std::string& name) {
+  std::optional<DType> dtype = dtype_from_python_name(name);
+  if (!dtype) throw nb::value_error(("no such dtype: " + name).c_str());
+  return *dtype;
+}
+
+// (name, "constexpr", value), (name, "scalar", dtype, divisible_by_16, equal_to_1) or
+// (name, "pointer", dtype, aligned_16).
+ArgumentSpec argument_spec(nb::handle tuple) {
+  ArgumentSpec spec;
+  spec.name = nb::cast<std::string>(tuple[0]);
+  std::string kind = nb::cast<std::string>(tuple[1]);
+  if (kind == "constexpr") {
+    spec.kind = ArgumentSpec::Kind::kConstexpr;
+    spec.value = tuple[2];
+    return spec;
+  }
+  spec.dtype = dtype_named(nb::cast<std::string>(tuple[2]));
+  if (kind == "pointer") {
+    spec.kind = ArgumentSpec::Kind::kPointer;
+    spec.aligned_16 = nb::cast<bool>(tuple[3]);
+    return spec;
+  }
+  if (kind != "scalar") throw nb::value_error(("no such kind of argument: " + kind).c_str());
+  spec.divisible_by_16 = nb::cast<bool>(tuple[3]);
+  spec.equal_to_1 = nb::cast<bool>(tuple[4]);
+  return spec;
+}
+
+template <typename T>
+T option(const nb::dict& options, const char* name, T otherwise) {
+  if (!options.contains(name) || options[name].is_none()) return otherwise;
+  return nb::cast<T>(options[name]);
+}
+
+ir::MathMode math_mode_named(const std::string& name) {
+  if (name == "fast") return ir::MathMode::kFast;
+  return name == "precise" ? ir::MathMode::kPrecise : ir::MathMode::kRelaxed;
+}
+
+frontend::FrontendResult run_frontend(nb::handle function, const nb::list& specs,
+                                      const nb::dict& options) {
+  std::vector<ArgumentSpec> arguments;
+  for (nb::handle spec : specs) arguments.push_back(argument_spec(spec));
+  ir::FunctionOptions function_options;
+  function_options.num_warps = option(options, "num_warps", 4);
+  function_options.debug = option(options, "debug", false);
+  function_options.math_mode =
+      math_mode_named(option<std::string>(options, "math_mode", "relaxed"));
+  function_options.arrays_disjoint = option(options, "arrays_disjoint", false);
+  return frontend::build_function(function, arguments, function_options);
+}
+
+nb::list dependency_list(const std::vector<frontend::Dependency>& dependencies) {
+  nb::list result;
+  for (const frontend::Dependency& dependency : dependencies)
+    result.append(nb::make_tuple(dependency.owner, dependency.name, dependency.value));
+  return result;
+}
+
+}  // namespace
+
+void bind_compile(nb::module_& module) {
+  module.def(
+      "frontend_ir",
+      [](nb::object function, nb::list specs, nb::dict options) {
+        frontend::FrontendResult result = run_frontend(function, specs, options);
+        return nb::make_tuple(ir::print(*result.function), dependency_list(result.dependencies));
+      },
+      nb::arg("function"), nb::arg("specs"), nb::arg("options"),
+      "The tile IR of a kernel as text, before any pass, and what it depends on.");
+}
+
+}  // namespace enceladus

@@ -1,0 +1,184 @@
+#include "frontend/statements.h"
+
+#include "frontend/arithmetic.h"
+#include "frontend/evaluate.h"
+#include "frontend/names.h"
+#include "support/check.h"
+
+namespace enceladus::frontend {
+namespace {
+
+bool has_pending_flag(const State& state) {
+  return state.returned.is_runtime() || state.broke.is_runtime() || state.continued.is_runtime();
+}
+
+void run_assignment(Context& context, const Node& node) {
+  Value value = evaluate(context, *node.first);
+  for (const Node* target : node.items) assign(context, *target, value);
+}
+
+void run_augmented_assignment(Context& context, const Node& node) {
+  if (node.first->kind != NodeKind::kName) refuse_target(context, *node.first);
+  Value old = read_name(context, *node.first);
+  Value amount = evaluate(context, *node.second);
+  context.at(node);
+  assign(context, *node.first, binary(context, node.op, old, amount));
+}
+
+bool names_constexpr(const Node& annotation) {
+  bool is_text = annotation.object.is_valid() && PyUnicode_Check(annotation.object.ptr());
+  if (!is_text) return false;
+  std::string_view text = nb::cast<std::string_view>(annotation.object);
+  return text == "constexpr" || text.ends_with(".constexpr");
+}
+
+void run_annotated_assignment(Context& context, const Node& node) {
+  if (!node.second) return;
+  Value value = evaluate(context, *node.second);
+  if (names_constexpr(*node.third) && !value.is_constant()) {
+    std::string name = node.first->kind == NodeKind::kName
+                           ? nb::cast<std::string>(node.first->object)
+                           : "the target";
+    context.fail_at(*node.second, DiagnosticId::kConstexprVariable, {name, describe(value)});
+  }
+  assign(context, *node.first, value);
+}
+
+void run_return(Context& context, const Node& node) {
+  State& state = context.state();
+  state.result = node.first ? evaluate(context, *node.first) : Value::none();
+  state.result_place = context.place_of(node);
+  state.returned = Value::boolean(true);
+  state.dead = true;
+  if (context.frame->caller || state.result.is_none()) return;
+  context.fail_at(node, DiagnosticId::kKernelReturnsValue, {context.frame->function->name});
+}
+
+// True where the rest of the block has been run.
+bool run_statement(Context& context, const Node& node, Block rest, bool is_tail) {
+  context.at(node);
+  switch (node.kind) {
+    case NodeKind::kAssign:
+      run_assignment(context, node);
+      return false;
+    case NodeKind::kAugAssign:
+      run_augmented_assignment(context, node);
+      return false;
+    case NodeKind::kAnnAssign:
+      run_annotated_assignment(context, node);
+      return false;
+    case NodeKind::kExpressionStatement:
+      evaluate(context, *node.first);
+      return false;
+    case NodeKind::kIf:
+      return run_if(context, node, rest, is_tail);
+    case NodeKind::kFor:
+      run_for(context, node);
+      return false;
+    case NodeKind::kWhile:
+      run_while(context, node);
+      return false;
+    case NodeKind::kReturn:
+      run_return(context, node);
+      return false;
+    case NodeKind::kBreak:
+      context.state().broke = Value::boolean(true);
+      context.state().dead = true;
+      return false;
+    case NodeKind::kContinue:
+      context.state().continued = Value::boolean(true);
+      context.state().dead = true;
+      return false;
+    case NodeKind::kPass:
+      return false;
+    default:
+      refuse(context, node);
+  }
+}
+
+std::optional<std::string_view> hint_for(std::string_view python_class) {
+  struct Entry {
+    std::string_view python_class, text;
+  };
+  static constexpr Entry kEntries[] = {
+      {"Try", "a kernel has no exceptions: check with `tl.device_assert`, or before the launch"},
+      {"TryStar",
+       "a kernel has no exceptions: check with `tl.device_assert`, or before the launch"},
+      {"Raise", "use `tl.static_assert` at compile time or `tl.device_assert` at run time"},
+      {"With", "take it out of the kernel"},
+      {"FunctionDef", "define it outside of the kernel and decorate it with `@enceladus.jit`"},
+      {"Lambda", "define a function outside of the kernel and decorate it with `@enceladus.jit`"},
+      {"Delete", "a variable ends with the kernel; leave the statement out"},
+      {"Global", "a kernel reads globals as constants and cannot assign them"},
+      {"Nonlocal", "a kernel reads outer variables as constants and cannot assign them"},
+      {"Import", "import at the top of the module"},
+      {"ImportFrom", "import at the top of the module"},
+      {"Dict", "use a tuple, or build the dict outside of the kernel"},
+      {"Match", "use `if` and `elif`"},
+      {"Yield", "store results in an array"},
+  };
+  for (const Entry& entry : kEntries)
+    if (entry.python_class == python_class) return entry.text;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void run_block(Context& context, Block block, bool is_tail) {
+  for (size_t i = 0; i < block.size(); ++i) {
+    Block rest = block.subspan(i + 1);
+    bool consumed = run_statement(context, *block[i], rest, is_tail);
+    if (consumed || context.state().dead) return;
+    if (!has_pending_flag(context.state())) continue;
+    run_guarded(context, rest, is_tail);
+    return;
+  }
+}
+
+void refuse(Context& context, const Node& node) {
+  context.at(node);
+  switch (node.kind) {
+    case NodeKind::kAssert:
+      context.fail(DiagnosticId::kAssertStatement);
+    case NodeKind::kSlice:
+      context.fail(DiagnosticId::kSliceOfTile);
+    case NodeKind::kUnsupported: {
+      std::string name = nb::cast<std::string>(node.object);
+      std::optional<std::string_view> hint = hint_for(name);
+      context.fail(DiagnosticId::kUnsupportedPython,
+                   {name, std::string(hint.value_or("write it with what kernels have: "
+                                                    "assignments, if, for, while and calls"))});
+    }
+    default:
+      context.fail(DiagnosticId::kUnsupportedPython, {"this expression", "take it apart"});
+  }
+}
+
+void refuse_target(Context& context, const Node& target) {
+  if (target.kind == NodeKind::kSubscript) context.fail_at(target, DiagnosticId::kItemAssignment);
+  if (target.kind == NodeKind::kAttribute)
+    context.fail_at(target, DiagnosticId::kAttributeAssignment,
+                    {nb::cast<std::string>(target.object)});
+  context.fail_at(target, DiagnosticId::kStarredTarget);
+}
+
+void assign(Context& context, const Node& target, const Value& value) {
+  if (target.kind == NodeKind::kName) {
+    Variable& variable = context.state().variables[static_cast<size_t>(target.slot)];
+    variable.value = value;
+    variable.assigned = context.place_of(target);
+    if (value.is_runtime() && value.ssa->name().empty() && value.ssa->definition())
+      value.ssa->set_name(nb::cast<std::string_view>(target.object));
+    return;
+  }
+  if (target.kind != NodeKind::kTuple && target.kind != NodeKind::kList)
+    refuse_target(context, target);
+  std::optional<std::vector<Value>> elements = elements_of(value);
+  if (!elements) context.fail_at(target, DiagnosticId::kNotATuple, {describe(value)});
+  if (elements->size() != target.items.size())
+    context.fail_at(target, DiagnosticId::kUnpackCount,
+                    {std::to_string(target.items.size()), std::to_string(elements->size())});
+  for (size_t i = 0; i < elements->size(); ++i) assign(context, *target.items[i], (*elements)[i]);
+}
+
+}  // namespace enceladus::frontend
