@@ -137,6 +137,9 @@ def build_identity() -> str: ...
 
 # bind_compile.cpp
 
+def frontend_ir(
+    function: Any, specs: list[tuple[Any, ...]], options: dict[str, Any]
+) -> tuple[str, list[tuple[Any, str, Any]]]: ...
 def compile(
     kernel: Any, specs: list[tuple[Any, ...]], options: dict[str, Any]
 ) -> tuple[Artifact, list[tuple[Any, str, Any]]]: ...

@@ -146,12 +146,14 @@ class JITFunction(_core.KernelBase):
     def _interpret(self, grid: tuple[int, int, int], arguments: dict[str, Any]) -> None:
         """Called by the launch path in place of a launch."""
         from enceladus import interpreter
+        from enceladus.interpreter.checks import warn_of_refusals
 
         constexprs = [
             parameter.name
             for parameter in self.parameters
             if parameter.is_constexpr or arguments[parameter.name] is None
         ]
+        warn_of_refusals(self, arguments, constexprs)
         interpreter.run(self.fn, grid, arguments, constexprs)
 
 

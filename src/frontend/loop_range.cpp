@@ -62,7 +62,8 @@ LoopRange static_range(Context& context, const Bounds& bounds) {
 
 void add_hint(LoopRange& range, const Arguments& arguments, ir::AttributeName attribute,
               const char* name) {
-  if (arguments.value(name).is_none()) return;
+  // Python's bools are hints too: False asks for nothing.
+  if (arguments.value(name).is_none() || arguments.value(name).is_false()) return;
   int64_t value = arguments.value(name).is_true() ? 1 : arguments.integer_or(name, 0);
   if (value != 0) range.hints.push_back({attribute, value});
 }

@@ -173,6 +173,8 @@ void assign(Context& context, const Node& target, const Value& value) {
   }
   if (target.kind != NodeKind::kTuple && target.kind != NodeKind::kList)
     refuse_target(context, target);
+  for (const Node* item : target.items)
+    if (item->kind == NodeKind::kStarred) refuse_target(context, *item);
   std::optional<std::vector<Value>> elements = elements_of(value);
   if (!elements) context.fail_at(target, DiagnosticId::kNotATuple, {describe(value)});
   if (elements->size() != target.items.size())

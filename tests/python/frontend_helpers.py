@@ -14,7 +14,7 @@ from enceladus import _core
 
 
 def specs(kernel: enceladus.JITFunction, **arguments: Any) -> list[tuple[Any, ...]]:
-    """Argument kinds: "*float32" a pointer, "int32" (the default) a scalar, other values constexpr."""
+    """Kinds: "*float32" a pointer, "int32" (the default) a scalar, other values constexpr."""
     result: list[tuple[Any, ...]] = []
     for parameter in kernel.parameters:
         value = arguments.get(parameter.name, "int32")

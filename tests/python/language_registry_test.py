@@ -1,6 +1,8 @@
 """The registry of `tl`: every public name is documented, and the interpreter repeats it."""
 
 import inspect
+import re
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +33,33 @@ def test_docstring_has_every_section(name):
         for parameter in inspect.signature(FUNCTIONS[name]).parameters:
             assert f"    {parameter}:" in documentation
     assert "Example:" in documentation
+
+
+def frontend_records():
+    """name -> (tile methods, descriptor method, signature) of functions.def."""
+    path = Path(__file__).parents[2] / "src" / "frontend" / "functions.def"
+    record = re.compile(r'^FUNCTION\(\w+, (\w+), "(.*?)", "(.*?)", "(.*)"\)$', re.M)
+    # A backslash of the signature is two in the C string.
+    text = path.read_text().replace("\\\\", "\\")
+    return {name: rest for name, *rest in record.findall(text)}
+
+
+@pytest.mark.parametrize("name", sorted({*BUILTINS, "range", "static_range"}))
+def test_frontend_has_the_signature_of_the_stub(name):
+    _, _, signature = frontend_records()[name]
+    scope = {"PropagateNan": tl.PropagateNan, "float32": tl.float32}
+    exec(f"def function({signature}): pass", scope)
+    stub = BUILTINS[name] if name in BUILTINS else getattr(tl, name)
+    assert parameters(scope["function"]) == parameters(stub)
+
+
+def test_frontend_has_the_methods_and_no_other_functions():
+    records = frontend_records()
+    assert set(records) == {*BUILTINS, "range", "static_range"}
+    methods = {method: name for name, (tile, _, _) in records.items() for method in tile.split()}
+    assert methods == {m: name for m, name in TILE_METHODS.items() if name in BUILTINS}
+    descriptor = {method: name for name, (_, method, _) in records.items() if method}
+    assert descriptor == DESCRIPTOR_METHODS
 
 
 def test_every_function_of_the_registry_is_public():

@@ -50,6 +50,7 @@ def wanted_array(initial, expected):
     return whole
 
 
+@pytest.mark.filterwarnings("error:the compiler refuses this kernel")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize("target", TARGETS)
 def test_case(target, case, monkeypatch):

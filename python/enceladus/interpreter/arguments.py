@@ -53,6 +53,8 @@ def host_view(name: str, value: Any) -> Array:
         view = value.numpy()
         if isinstance(view, np.ndarray):
             return view
+    if hasattr(value, "__dlpack__"):
+        return np.from_dlpack(value)
     raise TypeError(
         f"argument `{name}` of type `{type(value).__name__}` is no array, number or bool"
     )
