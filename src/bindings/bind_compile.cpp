@@ -1,10 +1,14 @@
 // Compiling: a `@jit` function, the kinds of its arguments and options, as Python hands them over.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include "bindings/bindings.h"
 #include "frontend/frontend.h"
+#include "frontend/functions.h"
 #include "ir/printer.h"
+#include "ir/verifier.h"
+#include "support/check.h"
 
 namespace nb = nanobind;
 
@@ -80,10 +84,30 @@ void bind_compile(nb::module_& module) {
       "frontend_ir",
       [](nb::object function, nb::list specs, nb::dict options) {
         frontend::FrontendResult result = run_frontend(function, specs, options);
+        for (const std::string& mistake : ir::verify(*result.function))
+          ENC_CHECK(false, mistake + "\n" + ir::print(*result.function));
         return nb::make_tuple(ir::print(*result.function), dependency_list(result.dependencies));
       },
       nb::arg("function"), nb::arg("specs"), nb::arg("options"),
-      "The tile IR of a kernel as text, before any pass, and what it depends on.");
+      "The tile IR of a kernel as text, verified, before any pass, and what it depends on.");
+  module.def(
+      "frontend_functions",
+      [] {
+        nb::list result;
+        for (const frontend::FunctionDefinition& function : frontend::function_definitions())
+          result.append(nb::make_tuple(function.name, function.signature, function.methods,
+                                       function.descriptor_method));
+        return result;
+      },
+      "Name, signature, tile methods and descriptor method of every `tl` function.");
+  module.def(
+      "diagnostic_names",
+      [] {
+        nb::list result;
+        for (const DiagnosticRecord& record : diagnostic_records()) result.append(record.name);
+        return result;
+      },
+      "The names of all records of diagnostics.def.");
 }
 
 }  // namespace enceladus

@@ -9,11 +9,7 @@
 namespace enceladus::frontend {
 namespace {
 
-struct Definition {
-  FunctionId id;
-  std::string_view name, methods, descriptor_method, signature;
-};
-constexpr Definition kDefinitions[] = {
+constexpr FunctionDefinition kDefinitions[] = {
 #define FUNCTION(id, name, methods, descriptor_method, signature) \
   {FunctionId::k##id, #name, methods, descriptor_method, signature},
 #include "frontend/functions.def"
@@ -65,7 +61,7 @@ FunctionParameter parameter_of(std::string_view text, bool keyword_only) {
   return parameter;
 }
 
-FunctionRecord record_of(const Definition& definition) {
+FunctionRecord record_of(const FunctionDefinition& definition) {
   FunctionRecord record{definition.id, std::string(definition.name), definition.signature, {}};
   bool behind_variadic = false;
   for (std::string_view text : split(definition.signature, ',')) {
@@ -79,7 +75,7 @@ using MethodTable = std::unordered_map<std::string_view, FunctionId>;
 
 MethodTable method_table(bool of_descriptor) {
   MethodTable table;
-  for (const Definition& definition : kDefinitions)
+  for (const FunctionDefinition& definition : kDefinitions)
     for (std::string_view name :
          split(of_descriptor ? definition.descriptor_method : definition.methods, ' '))
       table[name] = definition.id;
@@ -98,12 +94,14 @@ std::optional<FunctionId> find_method(std::string_view name, bool of_descriptor)
 }
 
 std::optional<FunctionId> id_of_name(std::string_view name) {
-  for (const Definition& definition : kDefinitions)
+  for (const FunctionDefinition& definition : kDefinitions)
     if (definition.name == name) return definition.id;
   return std::nullopt;
 }
 
 }  // namespace
+
+std::span<const FunctionDefinition> function_definitions() { return kDefinitions; }
 
 const FunctionRecord& function_record(FunctionId id) {
   // Records are made when they are first asked for: a kernel uses few.

@@ -17,6 +17,13 @@ enum class FunctionId : uint8_t {
 #undef FUNCTION
 };
 
+// A record of functions.def as it is written there.
+struct FunctionDefinition {
+  FunctionId id;
+  std::string_view name, methods, descriptor_method, signature;
+};
+std::span<const FunctionDefinition> function_definitions();
+
 struct FunctionParameter {
   std::string name;
   PyObject* python_name = nullptr;  // interned, immortal

@@ -62,9 +62,9 @@ LoopRange static_range(Context& context, const Bounds& bounds) {
 
 void add_hint(LoopRange& range, const Arguments& arguments, ir::AttributeName attribute,
               const char* name) {
-  // Python's bools are hints too: False asks for nothing.
-  if (arguments.value(name).is_none() || arguments.value(name).is_false()) return;
-  int64_t value = arguments.value(name).is_true() ? 1 : arguments.integer_or(name, 0);
+  const Value& given = arguments.value(name);
+  if (given.is_none() || given.is_false()) return;
+  int64_t value = given.is_true() ? 1 : arguments.integer(name);
   if (value != 0) range.hints.push_back({attribute, value});
 }
 
