@@ -2,6 +2,7 @@
 
 from . import (
     atomics,
+    constants,
     control,
     conversions,
     descriptors,
@@ -28,6 +29,7 @@ MODULES = (
     products,
     atomics,
     control,
+    constants,
     kernels,
 )
 

@@ -10,13 +10,6 @@ import enceladus.language as tl
 from .case import Case, output, plain
 
 SCALE = tl.constexpr(3)
-TABLE = (2, 5, 11)
-OFFSET = 7
-
-
-def largest_power(limit):
-    """A plain Python function of compile-time values."""
-    return 1 << (limit.bit_length() - 1)
 
 
 @enceladus.jit
@@ -49,28 +42,6 @@ def helper_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tripled, (same, again) = nested(x, 0) * SCALE, (x, x)
     result = doubled + shifted + tripled - same + again * nested(x, n=2)
     tl.store(out_ptr + offsets, result)
-
-
-@enceladus.jit
-def static_kernel(
-    out_ptr,
-    FLAG: tl.constexpr,
-    NAME: tl.constexpr,
-    SHAPE: tl.constexpr,
-    NOTHING: tl.constexpr,
-    DTYPE: tl.constexpr,
-):
-    size: tl.constexpr = SHAPE[0] * SHAPE[1]
-    tl.static_assert(size == 32, f"size is {size}")
-    value = tl.zeros((size,), DTYPE)
-    if FLAG and NAME == "add" and NOTHING is None:
-        for i in tl.static_range(len(TABLE)):
-            value += TABLE[i] * (i + 1)
-    else:
-        value = undefined_name  # noqa: F821 (never compiled, never run)
-    value += -7 // 2 + largest_power(100) + int(math.pi) + OFFSET
-    value += (1 if NAME != "add" else 2) + min(4, 9) + max(SHAPE) + abs(-3)
-    tl.store(out_ptr + tl.arange(0, size), value)
 
 
 @enceladus.jit
@@ -185,18 +156,6 @@ def carried_tiles_kernel(x_ptr, out_ptr, n, R: tl.constexpr, C: tl.constexpr):
     tl.store(out_ptr + C + columns, where)
 
 
-@enceladus.jit
-def run_time_integers_kernel(out_ptr, a, b, c):
-    tl.store(out_ptr + 0, a // b)
-    tl.store(out_ptr + 1, a % b)
-    tl.store(out_ptr + 2, tl.cdiv(c, 4))
-    tl.store(out_ptr + 3, a >> 1)
-    tl.store(out_ptr + 4, (c * c * c * c * c) >> 3)
-    tl.store(out_ptr + 5, a / b)
-    tl.store(out_ptr + 6, -7 // 2)
-    tl.store(out_ptr + 7, (a - a - 7) // 2)
-
-
 def small(count):
     return plain("int32", count, seed="control")
 
@@ -204,25 +163,6 @@ def small(count):
 def helper_expected(a):
     x = a["x_ptr"].astype(np.int32)
     return {"out_ptr": 2 * x + x + 5 + 3 * x - x + x * (2 * x + 2)}
-
-
-def static_inputs(name):
-    def inputs():
-        return {
-            "out_ptr": output(name, 32),
-            "FLAG": True,
-            "NAME": "add",
-            "SHAPE": (4, 8),
-            "NOTHING": None,
-            "DTYPE": getattr(tl, name),
-        }
-
-    return inputs
-
-
-def static_expected(a):
-    value = 2 + 10 + 33 - 4 + 64 + 3 + 7 + 2 + 4 + 8 + 3
-    return {"out_ptr": np.full(32, value).astype(a["out_ptr"].dtype)}
 
 
 def wrapped(value):
@@ -297,11 +237,6 @@ def carried_expected(a):
     return {"out_ptr": np.concatenate([best, where]).astype(np.float32)}
 
 
-def integers_expected(a):
-    power = wrapped(a["c"] ** 5) >> 3
-    return {"out_ptr": np.array([-3, -1, 251, -4, power, -3.5, -4, -3], np.float64)}
-
-
 CASES = [
     Case(
         "helpers with defaults, keywords and tuples",
@@ -309,14 +244,6 @@ CASES = [
         (1,),
         lambda: {"x_ptr": small(64), "out_ptr": output("int32", 64), "BLOCK": 64},
         helper_expected,
-    ),
-    Case("compile-time values int32", static_kernel, (1,), static_inputs("int32"), static_expected),
-    Case(
-        "compile-time values float32",
-        static_kernel,
-        (1,),
-        static_inputs("float32"),
-        static_expected,
     ),
     *(
         Case(
@@ -386,13 +313,6 @@ CASES = [
             "C": 32,
         },
         carried_expected,
-    ),
-    Case(
-        "run-time integers truncate and wrap, compile-time ones are Python's",
-        run_time_integers_kernel,
-        (1,),
-        lambda: {"out_ptr": output("float64", 8), "a": -7, "b": 2, "c": 1001},
-        integers_expected,
     ),
 ]
 
