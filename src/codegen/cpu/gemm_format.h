@@ -31,6 +31,7 @@ struct GemmFormat {
   DType accumulator;         // float32, float64 or int32
   int group = 1;             // consecutive elements of K in a lane
   int lanes = 0;             // accumulators of a vector
+  int unroll = 4;            // groups of K a turn, a power of two
   SignFix sign_fix = SignFix::kNone;
   bool a_is_unsigned = false;  // kInt8Quads only: which operand goes first
   bool is_fused = false;       // kFloat only: one rounding a step

@@ -10,8 +10,6 @@
 namespace enceladus::cpu {
 namespace {
 
-constexpr int kUnroll = 4;  // of K; measured, past it nothing is gained
-
 llvm::Type* lane_type(llvm::LLVMContext& context, const GemmFormat& format) {
   if (format.accumulator == DType::kFloat64) return llvm::Type::getDoubleTy(context);
   if (format.accumulator == DType::kFloat32) return llvm::Type::getFloatTy(context);
@@ -107,10 +105,11 @@ Values start(Block& block, llvm::Value* row_starts, llvm::Value* accumulate) {
   return sums;
 }
 
-// Runs K: four groups a turn, then the rest one by one.
+// Runs K: some groups a turn, then the rest one by one.
 Values run_depth(Block& block, const MicroArguments& arguments, Values sums) {
   llvm::IRBuilderBase& builder = block.builder;
-  llvm::Value* whole = builder.CreateAnd(arguments.groups, builder.getInt64(-kUnroll));
+  const int unroll = block.kernel.format.unroll;
+  llvm::Value* whole = builder.CreateAnd(arguments.groups, builder.getInt64(-unroll));
   Values carried = sums;
   carried.push_back(builder.getInt64(0));  // offset into A's rows
   carried.push_back(arguments.b);
@@ -125,10 +124,11 @@ Values run_depth(Block& block, const MicroArguments& arguments, Values sums) {
     next.push_back(block.at(values.back(), steps * block.panel_bytes()));
     return next;
   };
-  carried = emit_carrying_loop(builder, {builder.getInt64(0), whole, kUnroll}, carried,
-                               [&](llvm::Value*, auto values) { return turn(kUnroll, values); });
-  carried = emit_carrying_loop(builder, {whole, arguments.groups}, carried,
-                               [&](llvm::Value*, auto values) { return turn(1, values); });
+  carried = emit_carrying_loop(builder, {builder.getInt64(0), whole, unroll}, carried,
+                               [&](llvm::Value*, auto values) { return turn(unroll, values); });
+  if (unroll > 1)
+    carried = emit_carrying_loop(builder, {whole, arguments.groups}, carried,
+                                 [&](llvm::Value*, auto values) { return turn(1, values); });
   carried.pop_back_n(2);
   return carried;
 }
