@@ -39,15 +39,21 @@ std::string name_of_callee(nb::handle callee) {
   return nb::cast<std::string>(nb::repr(callee));
 }
 
+void check_constant(Context& context, const std::string& name, const Value& value) {
+  if (value.is_constant()) return;
+  bool in_language = nb::hasattr(known().language, name.c_str());
+  context.fail(DiagnosticId::kRuntimeToPython,
+               {name, describe(value),
+                in_language ? "use `tl." + name + "`" : "decorate it with `@enceladus.jit`"});
+}
+
 // A plain Python callable on compile-time values.
 Value call_python(Context& context, nb::handle callee, const CallArguments& arguments) {
   std::string name = name_of_callee(callee);
   for (const CallArgument& argument : arguments.positional)
-    if (!argument.value.is_constant())
-      context.fail(DiagnosticId::kRuntimeToPython, {name, describe(argument.value)});
+    check_constant(context, name, argument.value);
   for (const auto& [key, argument] : arguments.keywords)
-    if (!argument.value.is_constant())
-      context.fail(DiagnosticId::kRuntimeToPython, {name, describe(argument.value)});
+    check_constant(context, name, argument.value);
   depend_on_function(context, callee, 0);
   nb::list positional;
   for (const CallArgument& argument : arguments.positional)

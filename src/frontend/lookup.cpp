@@ -95,6 +95,14 @@ std::optional<Value> runtime_attribute(Context& context, const Value& base, std:
   context.fail(DiagnosticId::kUnknownMethod, {describe(base), std::string(name), hint});
 }
 
+// Modules of Enceladus change with its version alone.
+bool is_ours(nb::handle owner) {
+  if (owner.is(known().language)) return true;
+  if (!PyModule_Check(owner.ptr())) return false;
+  std::string name = nb::cast<std::string>(owner.attr("__name__"));
+  return name == "enceladus" || name.starts_with("enceladus.");
+}
+
 // Attributes whose owner can be asked again: those of modules, classes and other objects of the
 // user, where asking twice gives the same object. Numbers, strings and dtypes never change.
 void depend_on_attribute(Context& context, nb::handle owner, nb::handle name, nb::handle value) {
@@ -102,7 +110,7 @@ void depend_on_attribute(Context& context, nb::handle owner, nb::handle name, nb
       PyFloat_Check(owner.ptr()) || PyUnicode_Check(owner.ptr()) || PyTuple_Check(owner.ptr()) ||
       nb::isinstance(owner, known().dtype_class))
     return;
-  if (owner.is(known().language)) return;
+  if (is_ours(owner)) return;
   nb::object again = nb::steal(PyObject_GetAttr(owner.ptr(), name.ptr()));
   if (!again.is_valid()) PyErr_Clear();
   if (again.is(value)) context.depend_on(owner, nb::cast<std::string_view>(name), value);

@@ -285,12 +285,12 @@ class FlagLoop {
 
   void leave(const State& after, const Value& result) {
     State& state = context_.state();
+    std::vector<ir::Value*> last = without_invariants(op_, 0, 0);
     state.result = carry_result(result);
     state.result_place = after.result_place;
     int index = (range_ ? 1 : 0) + has_break();
-    if (has_return()) state.returned = Value::runtime(op_->result(index));
-    std::vector<ir::Value*> last(op_->results().begin() + own_values(), op_->results().end());
-    carried_.bind(last);
+    if (has_return()) state.returned = Value::runtime(last[static_cast<size_t>(index)]);
+    bind(last);
     carried_.forget_others(after);
     // Only a `return` ends an endless loop without `break`.
     if (endless_ && !has_break()) {

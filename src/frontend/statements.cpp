@@ -96,30 +96,40 @@ bool run_statement(Context& context, const Node& node, Block rest, bool is_tail)
   }
 }
 
-std::optional<std::string_view> hint_for(std::string_view python_class) {
-  struct Entry {
-    std::string_view python_class, text;
-  };
-  static constexpr Entry kEntries[] = {
-      {"Try", "a kernel has no exceptions: check with `tl.device_assert`, or before the launch"},
-      {"TryStar",
-       "a kernel has no exceptions: check with `tl.device_assert`, or before the launch"},
-      {"Raise", "use `tl.static_assert` at compile time or `tl.device_assert` at run time"},
-      {"With", "take it out of the kernel"},
-      {"FunctionDef", "define it outside of the kernel and decorate it with `@enceladus.jit`"},
-      {"Lambda", "define a function outside of the kernel and decorate it with `@enceladus.jit`"},
-      {"Delete", "a variable ends with the kernel; leave the statement out"},
-      {"Global", "a kernel reads globals as constants and cannot assign them"},
-      {"Nonlocal", "a kernel reads outer variables as constants and cannot assign them"},
-      {"Import", "import at the top of the module"},
-      {"ImportFrom", "import at the top of the module"},
-      {"Dict", "use a tuple, or build the dict outside of the kernel"},
-      {"Match", "use `if` and `elif`"},
-      {"Yield", "store results in an array"},
-  };
-  for (const Entry& entry : kEntries)
-    if (entry.python_class == python_class) return entry.text;
-  return std::nullopt;
+struct Construct {
+  std::string_view python_class, text, hint;
+};
+
+// What users write for the classes of `ast` that kernels lack, and what to do instead.
+constexpr Construct kConstructs[] = {
+    {"Try", "`try`", "check with `tl.device_assert`, or before the launch"},
+    {"TryStar", "`try`", "check with `tl.device_assert`, or before the launch"},
+    {"Raise", "`raise`", "use `tl.static_assert` at compile time, `tl.device_assert` at run time"},
+    {"With", "`with`", "take it out of the kernel"},
+    {"FunctionDef", "a nested function",
+     "define it outside of the kernel and decorate it with `@enceladus.jit`"},
+    {"ClassDef", "a class", "define it outside of the kernel"},
+    {"Lambda", "`lambda`",
+     "define a function outside of the kernel and decorate it with `@enceladus.jit`"},
+    {"Delete", "`del`", "leave it out: a variable ends with the kernel"},
+    {"Global", "`global`", "a kernel reads globals as constants and cannot assign them"},
+    {"Nonlocal", "`nonlocal`", "a kernel reads outer variables as constants only"},
+    {"Import", "`import`", "import at the top of the module"},
+    {"ImportFrom", "`import`", "import at the top of the module"},
+    {"Dict", "a dict", "use a tuple, or build the dict outside of the kernel"},
+    {"DictComp", "a dict", "use a tuple, or build the dict outside of the kernel"},
+    {"Set", "a set", "use a tuple"},
+    {"SetComp", "a set", "use a tuple"},
+    {"Match", "`match`", "use `if` and `elif`"},
+    {"Yield", "`yield`", "store results in an array"},
+    {"YieldFrom", "`yield`", "store results in an array"},
+    {"Await", "`await`", "a kernel has no coroutines"},
+};
+
+Construct construct_of(std::string_view python_class) {
+  for (const Construct& construct : kConstructs)
+    if (construct.python_class == python_class) return construct;
+  return {python_class, python_class, "use assignments, `if`, `for`, `while` and calls"};
 }
 
 }  // namespace
@@ -144,10 +154,9 @@ void refuse(Context& context, const Node& node) {
       context.fail(DiagnosticId::kSliceOfTile);
     case NodeKind::kUnsupported: {
       std::string name = nb::cast<std::string>(node.object);
-      std::optional<std::string_view> hint = hint_for(name);
+      Construct construct = construct_of(name);
       context.fail(DiagnosticId::kUnsupportedPython,
-                   {name, std::string(hint.value_or("write it with what kernels have: "
-                                                    "assignments, if, for, while and calls"))});
+                   {std::string(construct.text), std::string(construct.hint)});
     }
     default:
       context.fail(DiagnosticId::kUnsupportedPython, {"this expression", "take it apart"});

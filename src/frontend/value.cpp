@@ -108,15 +108,37 @@ std::optional<std::vector<Value>> elements_of(const Value& value) {
   return result;
 }
 
+namespace {
+
+constexpr size_t kLongestRepr = 60;
+
+std::string describe_constant(nb::handle object) {
+  if (object.is_none()) return "None";
+  if (nb::isinstance(object, known().dtype_class))
+    return "the dtype `" + nb::cast<std::string>(nb::repr(object)) + "`";
+  if (PyModule_Check(object.ptr()) || PyType_Check(object.ptr()) ||
+      PyCallable_Check(object.ptr())) {
+    const char* kind = PyModule_Check(object.ptr()) ? "the module `"
+                       : PyType_Check(object.ptr()) ? "the class `"
+                                                    : "the function `";
+    if (nb::hasattr(object, "__name__"))
+      return kind + nb::cast<std::string>(object.attr("__name__")) + "`";
+  }
+  std::string text = nb::cast<std::string>(nb::repr(object));
+  if (text.size() > kLongestRepr)
+    return "a value of type `" + nb::cast<std::string>(object.type().attr("__name__")) + "`";
+  return "the constant " + text;
+}
+
+}  // namespace
+
 std::string describe(const Value& value) {
   switch (value.kind) {
     case Value::Kind::kUndefined:
     case Value::Kind::kUnusable:
       return "nothing";
     case Value::Kind::kConstant:
-      if (value.object.is_none()) return "None";
-      if (PyModule_Check(value.object.ptr())) return "a module";
-      return "the constant " + nb::cast<std::string>(nb::repr(value.object));
+      return describe_constant(value.object);
     case Value::Kind::kRuntime:
     case Value::Kind::kDescriptor:
       return to_user_string(value.type());
