@@ -313,6 +313,7 @@ AxisInfo result_axis_info(const Operation& op, const AxisSource& operands) {
     case ir::OpClass::kMemory:
     case ir::OpClass::kControl:
     case ir::OpClass::kDebug:
+    case ir::OpClass::kSimt:
       return {};
   }
   return {};

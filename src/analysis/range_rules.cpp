@@ -211,6 +211,7 @@ Range result_range(const Operation& op, int result, const RangeSource& operands)
     case ir::OpClass::kMemory:
     case ir::OpClass::kControl:
     case ir::OpClass::kDebug:
+    case ir::OpClass::kSimt:
       return everything;
   }
   if (ir::op_rules(op.opcode()).result == ir::ResultRule::kBoolLike)

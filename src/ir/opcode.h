@@ -1,5 +1,6 @@
 // The operations, attributes and enumerations of the tile IR as C++: enumerators and constant
-// tables made from the .def files. Not: instances of operations (ir/ir.h).
+// tables made from the .def files; the SIMT IR's operations stand behind the tile's. Not: instances
+// of operations (ir/ir.h).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@ namespace enceladus::ir {
 enum class Opcode : uint8_t {
 #define OP(name, ...) k##name,
 #include "ir/ops.def"
+#include "ir/simt_ops.def"
 #undef OP
 };
 
@@ -23,7 +25,8 @@ enum class OpClass : uint8_t {
   kMatrix,
   kMemory,
   kControl,
-  kDebug
+  kDebug,
+  kSimt
 };
 enum class Effect : uint8_t { kPure, kRead, kWrite, kReadWrite, kOrdered, kControl };
 
@@ -46,6 +49,7 @@ inline constexpr OpRecord kOps[] = {
       Effect::k##effect, operands, #result,                                              \
       attributes,        summary,  example},
 #include "ir/ops.def"
+#include "ir/simt_ops.def"
 #undef OP
 };
 inline constexpr int kOpCount = static_cast<int>(std::size(kOps));

@@ -278,7 +278,8 @@ class Parser {
   std::vector<Type> plain_types(Opcode opcode, const OpRules& rules, const Values& values) {
     OpClass op_class = info(opcode).op_class;
     bool given = rules.result == ResultRule::kGiven;
-    bool results_only = given && (op_class == OpClass::kSource || op_class == OpClass::kMemory);
+    bool results_only = given && (op_class == OpClass::kSource || op_class == OpClass::kMemory ||
+                                  rules.operands.empty());
     std::vector<Type> stated;
     if (cursor_.accept(":")) stated = types();
     if (results_only) return stated;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/opcode.h"
+#include "ir/simt_rules.h"
 
 namespace enceladus::ir {
 namespace {
@@ -190,6 +191,8 @@ std::string check_given_types(const Operation& op) {
     case OpClass::kControl:
     case OpClass::kDebug:
       return {};
+    case OpClass::kSimt:
+      return check_simt(op);
   }
   return {};
 }

@@ -16,7 +16,20 @@ std::string operands_of_example(Opcode opcode) {
     case Opcode::kProgramId:
     case Opcode::kNumPrograms:
     case Opcode::kDebugBarrier:
+    case Opcode::kLinear:
+    case Opcode::kOwner:
+    case Opcode::kSharedBuffer:
+    case Opcode::kBarrier:
       return "";
+    case Opcode::kRegisters:
+    case Opcode::kElement:
+      return "%0: tile<2xf32>";
+    case Opcode::kSharedLoad:
+      return "%0: i32, %1: tile<4xi32>";
+    case Opcode::kSharedStore:
+      return "%0: i32, %1: tile<4xi32>, %2: tile<4xf32>";
+    case Opcode::kMma:
+      return "%0: tile<2xf16>, %1: tile<2xf16>, %2: tile<2xf32>";
     case Opcode::kNeg:
     case Opcode::kExp:
     case Opcode::kExp2:
@@ -35,6 +48,9 @@ std::string operands_of_example(Opcode opcode) {
     case Opcode::kBitcast:
     case Opcode::kSplat:
     case Opcode::kDevicePrint:
+    case Opcode::kShuffleXor:
+    case Opcode::kShuffle:
+    case Opcode::kWarpReduce:
       return "%0: f32";
     case Opcode::kNot:
     case Opcode::kAbs:
@@ -102,6 +118,7 @@ std::string operands_of_example(Opcode opcode) {
     case Opcode::kAssume:
       return "%0: i1";
     case Opcode::kYield:
+    case Opcode::kPack:
       return "%0: f32, %1: f32";
   }
   return "";

@@ -1,0 +1,127 @@
+#include "ir/simt_rules.h"
+
+#include <algorithm>
+
+namespace enceladus::ir {
+namespace {
+
+constexpr int64_t kLanes = 32;
+constexpr int64_t kLaneBits = 5;
+
+std::string unless(bool holds, std::string_view message) {
+  return holds ? std::string() : std::string(message);
+}
+
+bool is_array(const Type& type) { return type.is_tile() && type.rank() == 1; }
+
+std::string check_linear(const Operation& op) {
+  size_t bits = op.integers(AttributeName::kRegisterBases).size();
+  if (op.integers(AttributeName::kLaneBases).size() > kLaneBits) return "a lane has 5 bits";
+  Type expected = Type::number(DType::kInt32);
+  int64_t registers = int64_t{1} << bits;
+  if (bits > 0) expected = expected.with_shape(std::span(&registers, 1));
+  return unless(op.result()->type() == expected, "the result is an i32 for each register");
+}
+
+std::string check_registers(const Operation& op) {
+  const Type& from = op.operand(0)->type();
+  const Type& to = op.result()->type();
+  std::span<const int64_t> map = op.integers(AttributeName::kRegisterMap);
+  if (!is_array(from) || !is_array(to) || from.element() != to.element())
+    return "both are arrays of one element type";
+  if (static_cast<int64_t>(map.size()) != to.elements()) return "one entry a result register";
+  bool inside = std::ranges::all_of(map, [&](int64_t r) { return r >= 0 && r < from.elements(); });
+  return unless(inside, "a register that the operand has not");
+}
+
+std::string check_element(const Operation& op) {
+  const Type& from = op.operand(0)->type();
+  int64_t index = op.integer(AttributeName::kIndex);
+  if (index < 0 || index >= from.elements()) return "the index is out of range";
+  return unless(op.result()->type() == from.element(), "the result is an element");
+}
+
+std::string check_pack(const Operation& op) {
+  const Type& to = op.result()->type();
+  int64_t elements = 0;
+  for (const Value* part : op.operands()) {
+    if (part->type().element() != to.element()) return "the parts' types differ";
+    elements += part->type().elements();
+  }
+  return unless(is_array(to) && to.elements() == elements, "the result has all parts");
+}
+
+std::string check_warp_reduce(const Operation& op) {
+  DType dtype = op.operand(0)->type().dtype();
+  bool known = dtype == DType::kFloat32 || dtype == DType::kInt32 || dtype == DType::kUInt32;
+  if (!known) return "only float32, int32 and uint32";
+  CombineKind kind = op.enumerator<CombineKind>(AttributeName::kCombine);
+  return unless(kind == CombineKind::kAdd || kind == CombineKind::kMax || kind == CombineKind::kMin,
+                "only add, max and min");
+}
+
+std::string check_shuffle(const Operation& op) {
+  if (op.operand(0)->type().is_bool()) return "a bool cannot be shuffled: widen it";
+  if (op.is(Opcode::kShuffleXor)) {
+    int64_t mask = op.integer(AttributeName::kMask);
+    return unless(mask > 0 && mask < kLanes, "the mask is not one of lanes");
+  }
+  int64_t lane = op.integer(AttributeName::kLane);
+  return unless(lane >= 0 && lane < kLanes, "the lane is out of range");
+}
+
+std::string check_shared(const Operation& op) {
+  const Type& offsets = op.operand(1)->type();
+  const Type& data = op.is(Opcode::kSharedLoad) ? op.result()->type() : op.operand(2)->type();
+  if (!op.operand(0)->definition() || !op.operand(0)->definition()->is(Opcode::kSharedBuffer))
+    return "the buffer is a parameter or a computed number, no shared_buffer";
+  if (!data.is_number() || data.elements() != offsets.elements()) return "an offset an element";
+  int64_t vector = op.integer(AttributeName::kVector);
+  return unless(vector >= 1 && data.elements() % vector == 0, "the vector does not fit");
+}
+
+std::string check_mma(const Operation& op) {
+  std::span<const int64_t> fragments = op.integers(AttributeName::kFragments);
+  if (fragments.size() != 4) return "four counts of fragments";
+  auto registers = [&](size_t i, size_t j) {
+    return 2 * fragments[0] * fragments[i] * fragments[j];
+  };
+  bool fits = op.operand(0)->type().elements() == registers(1, 3) &&
+              op.operand(1)->type().elements() == registers(3, 2) &&
+              op.operand(2)->type().elements() == registers(1, 2);
+  if (!fits) return "the arrays have not two registers a fragment";
+  return unless(op.result()->type() == op.operand(2)->type(), "the result is no accumulator");
+}
+
+}  // namespace
+
+std::string check_simt(const Operation& op) {
+  switch (op.opcode()) {
+    case Opcode::kLinear:
+      return check_linear(op);
+    case Opcode::kOwner:
+      return unless(op.result()->type() == Type::number(DType::kInt1), "the result is an i1");
+    case Opcode::kRegisters:
+      return check_registers(op);
+    case Opcode::kElement:
+      return check_element(op);
+    case Opcode::kPack:
+      return check_pack(op);
+    case Opcode::kShuffle:
+    case Opcode::kShuffleXor:
+      return check_shuffle(op);
+    case Opcode::kWarpReduce:
+      return check_warp_reduce(op);
+    case Opcode::kSharedBuffer:
+      return unless(op.result()->type() == Type::number(DType::kInt32), "the result is an i32");
+    case Opcode::kSharedLoad:
+    case Opcode::kSharedStore:
+      return check_shared(op);
+    case Opcode::kMma:
+      return check_mma(op);
+    default:
+      return {};
+  }
+}
+
+}  // namespace enceladus::ir
