@@ -1,5 +1,6 @@
 #include "runtime/cpu/executor.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 
@@ -38,11 +39,15 @@ struct Section {
   uint64_t generation;
 };
 
-void run_task(void* context, int64_t task, int thread) {
-  const auto& section = *static_cast<const Section*>(context);
-  const LaunchPlan::Range range = section.plan.task(task);
+void run_programs(const Section& section, LaunchPlan::Range range, int thread) {
+  if (range.first >= range.last) return;
   section.entry(&section.launch, range.first, range.last,
                 section.scratch->prepare(thread, section.generation));
+}
+
+void run_task(void* context, int64_t task, int thread) {
+  const auto& section = *static_cast<const Section*>(context);
+  run_programs(section, section.plan.task(task), thread);
 }
 
 }  // namespace
@@ -53,40 +58,57 @@ int64_t clock_nanoseconds() {
       .count();
 }
 
-int Executor::run_planned(const PreparedLaunch& launch, const LaunchPlan& plan) {
-  scratch_.reserve(launch.kernel->artifact().scratch_bytes);
-  HostContext host{&log_, launch.kernel};
+LaunchPlan Executor::plan(const PreparedLaunch& launch, double nanoseconds_per_program,
+                          int64_t done) const {
+  return plan_launch(launch.kernel->artifact(), {.grid = launch.grid,
+                                                 .nanoseconds_per_program = nanoseconds_per_program,
+                                                 .threads = pool_.threads(),
+                                                 .worker_is_awake = pool_.has_awake_worker(),
+                                                 .done = done});
+}
+
+// Returns the time of one program on one thread.
+double Executor::run_all(const PreparedLaunch& launch) {
+  CpuKernel& kernel = *launch.kernel;
+  scratch_.reserve(kernel.artifact().scratch_bytes);
+  HostContext host{&log_, &kernel};
   Section section{
-      .entry = launch.kernel->entry(),
+      .entry = kernel.entry(),
       .launch = {.parameters = launch.parameters,
                  .extents = launch.extents,
                  .grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
                  .flags = launch.bytes > kStreamingBytes ? uint32_t{kCpuFlagStreaming} : 0,
                  .host = &kHost,
                  .host_context = &host},
-      .plan = plan,
+      .plan = plan(launch, kernel.nanoseconds_per_program(), 0),
       .scratch = &scratch_,
       .generation = ++generation_,
   };
-  if (plan.is_parallel) return pool_.run(plan.tasks, &run_task, &section);
-  section.entry(&section.launch, 0, plan.programs, scratch_.prepare(0, section.generation));
-  return 1;
+  const int64_t programs = section.plan.programs;
+  double inline_time = 0;
+  if (!section.plan.is_parallel && programs > 1 && pool_.threads() > 1) {
+    // What seemed too little to share may not be: trip counts are known to no compiler, and
+    // change from launch to launch. A part of the programs tells.
+    const int64_t probe = kernel.has_run() ? std::max<int64_t>(1, programs / 8) : 1;
+    run_programs(section, {0, probe}, 0);
+    inline_time = static_cast<double>(clock_nanoseconds() - last_begin_);
+    section.plan = plan(launch, inline_time / static_cast<double>(probe), probe);
+  }
+  int used = 1;
+  if (section.plan.is_parallel)
+    used = pool_.run(section.plan.tasks, &run_task, &section);
+  else
+    run_programs(section, {section.plan.done, programs}, 0);
+  last_end_ = clock_nanoseconds();
+  const double shared_time = static_cast<double>(last_end_ - last_begin_) - inline_time;
+  return (inline_time + used * shared_time) / static_cast<double>(programs);
 }
 
 void Executor::run(const PreparedLaunch& launch) {
   last_begin_ = clock_nanoseconds();
   last_end_ = last_begin_;
   try {
-    const LaunchPlan plan =
-        plan_launch(launch.kernel->artifact(),
-                    {.grid = launch.grid,
-                     .nanoseconds_per_program = launch.kernel->nanoseconds_per_program(),
-                     .threads = pool_.threads(),
-                     .worker_is_awake = pool_.has_awake_worker()});
-    const int used = run_planned(launch, plan);
-    last_end_ = clock_nanoseconds();
-    launch.kernel->learn(static_cast<double>(last_end_ - last_begin_) * used /
-                         static_cast<double>(plan.programs));
+    launch.kernel->learn(run_all(launch));
   } catch (const std::exception& error) {
     log_.add_failure({FailureKind::kDevice, launch.kernel->artifact().kernel, error.what(), {}});
   }

@@ -37,7 +37,8 @@ class Executor {
   WorkerPool& pool() { return pool_; }
 
  private:
-  int run_planned(const PreparedLaunch& launch, const LaunchPlan& plan);
+  LaunchPlan plan(const PreparedLaunch& launch, double nanoseconds_per_program, int64_t done) const;
+  double run_all(const PreparedLaunch& launch);
 
   WorkerPool pool_;
   Scratch scratch_;

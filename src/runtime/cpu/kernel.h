@@ -32,6 +32,7 @@ class CpuKernel : public Kernel {
   // compiler's counts before. Only under the stream's consumer lock.
   double nanoseconds_per_program() const { return nanoseconds_per_program_; }
   void learn(double nanoseconds);
+  bool has_run() const { return has_run_; }
 
  private:
   LoadedCode code_;

@@ -47,15 +47,18 @@ void split_columns(const Artifact& artifact, const PlanInput& input, LaunchPlan*
 LaunchPlan::Range LaunchPlan::task(int64_t index) const {
   const int64_t begin = index / parts * column;
   const int64_t part = index % parts;
-  return {begin + column * part / parts, std::min(programs, begin + column * (part + 1) / parts)};
+  return {std::max(done, begin + column * part / parts),
+          std::min(programs, begin + column * (part + 1) / parts)};
 }
 
 LaunchPlan plan_launch(const Artifact& artifact, const PlanInput& input) {
   LaunchPlan plan;
   plan.programs = program_count(input.grid);
-  const double work = static_cast<double>(plan.programs) * input.nanoseconds_per_program;
+  plan.done = input.done;
+  const int64_t left = plan.programs - plan.done;
+  const double work = static_cast<double>(left) * input.nanoseconds_per_program;
   const double inline_limit = input.worker_is_awake ? kInlineAwake : kInlineParked;
-  if (input.threads == 1 || plan.programs <= 1 || work < inline_limit) return plan;
+  if (input.threads == 1 || left <= 1 || work < inline_limit) return plan;
   plan.is_parallel = true;
   if (artifact.walk_shares_columns)
     split_columns(artifact, input, &plan);

@@ -11,6 +11,7 @@ namespace enceladus::cpu {
 
 struct LaunchPlan {
   int64_t programs = 0;
+  int64_t done = 0;  // programs [0, done) have run already
   bool is_parallel = false;
   // Tasks are numbered through columns of `column` consecutive programs, each in `parts` runs.
   int64_t tasks = 0;
@@ -21,6 +22,7 @@ struct LaunchPlan {
     int64_t first;
     int64_t last;
   };
+  // May be empty (first >= last) among the programs that are done.
   Range task(int64_t index) const;
 };
 
@@ -30,6 +32,7 @@ struct PlanInput {
   double nanoseconds_per_program;  // on one thread
   int threads;
   bool worker_is_awake = false;
+  int64_t done = 0;  // programs that have run already, to see how long they take
 };
 
 LaunchPlan plan_launch(const Artifact& artifact, const PlanInput& input);

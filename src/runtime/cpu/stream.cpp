@@ -283,7 +283,7 @@ void CpuStream::after_fork_in_parent() {
 void CpuStream::after_fork_in_child() {
   executor_.pool().forget_workers();
   // The dispatcher and whoever waited are not of this process.
-  if (dispatcher_.joinable()) static_cast<void>(new std::thread(std::move(dispatcher_)));
+  if (dispatcher_.joinable()) abandon(std::move(dispatcher_));
   std::construct_at(&completed_changed_);
   sleepers_ = 0;
   wake_at_.store(UINT64_MAX);

@@ -55,7 +55,8 @@ int WorkerPool::run(int64_t tasks, Body body, void* context) {
   wake(tasks);
   drain(0);
   epoch_.fetch_add(1);
-  while (active_.load() != 0) pause();
+  // A worker that still runs is about to end, unless this very thread keeps its processor busy.
+  while (!spin_until([this] { return active_.load() == 0; }, kSpinTime)) std::this_thread::yield();
   return 1 + helped_.load(std::memory_order_relaxed);
 }
 
@@ -114,11 +115,15 @@ void WorkerPool::work(int thread) {
 }
 
 void WorkerPool::forget_workers() {
-  // The handles are joinable but their threads are not of this process: they are given up.
-  static_cast<void>(new std::vector<std::thread>(std::move(workers_)));
+  for (std::thread& worker : workers_) abandon(std::move(worker));
   workers_.clear();
   active_.store(0);
   parked_.store(0);
+}
+
+void abandon(std::thread thread) {
+  static auto* abandoned = new std::vector<std::thread>;
+  abandoned->push_back(std::move(thread));
 }
 
 int configured_threads() {

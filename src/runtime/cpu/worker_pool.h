@@ -61,6 +61,10 @@ class WorkerPool {
   void* context_ = nullptr;
 };
 
+// Keeps the handle of a thread that a fork left behind in the parent: it can be neither joined nor
+// destroyed here.
+void abandon(std::thread thread);
+
 // ENCELADUS_NUM_THREADS, else the processors this process may use. Throws std::invalid_argument
 // for a value that is no number from 1 to 1024.
 int configured_threads();

@@ -77,6 +77,20 @@ TEST(LaunchPlan, keeps_columns_together_and_halves_them_when_few) {
   EXPECT_EQ(plan.tasks, 2);
 }
 
+TEST(LaunchPlan, leaves_out_programs_that_are_done) {
+  Artifact artifact;
+  artifact.walk_shares_columns = true;
+  const PlanInput input{.grid = {10, 20, 1},
+                        .nanoseconds_per_program = 1e5,
+                        .threads = 2,
+                        .worker_is_awake = true,
+                        .done = 13};
+  const LaunchPlan plan = plan_launch(artifact, input);
+  EXPECT_GE(plan.task(0).first, plan.task(0).last);
+  EXPECT_EQ(plan.task(1).first, 13);
+  EXPECT_EQ(plan.task(1).last, 20);
+}
+
 TEST(LaunchPlan, counts_programs_past_32_bits_and_refuses_more_than_63) {
   EXPECT_EQ(program_count({1 << 30, 1 << 30, 1}), int64_t{1} << 60);
   EXPECT_EQ(program_count({1 << 30, 0, 1 << 30}), 0);

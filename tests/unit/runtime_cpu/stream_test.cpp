@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 #include <thread>
 
 #include "runtime/cpu/buffer.h"
@@ -66,6 +68,24 @@ TEST_F(StreamTest, runs_every_program_once_inline_and_spread_over_threads) {
     stream_.synchronize();
     for (int32_t count : counts) ASSERT_EQ(count, 2);
   }
+}
+
+// The compiler said nothing of the cost, so the first program must show that help is worth it.
+TEST_F(StreamTest, a_launch_that_proves_long_is_shared_after_all) {
+  auto kernel = make_kernel(
+      [](const CpuLaunch* launch, int64_t first, int64_t last, void*) {
+        auto* runs = reinterpret_cast<std::thread::id*>(launch->parameters[0]);
+        for (int64_t program = first; program < last; ++program) {
+          std::this_thread::sleep_for(milliseconds(2));
+          runs[program] = std::this_thread::get_id();
+        }
+      },
+      1);
+  std::vector<std::thread::id> runs(20);
+  enqueue(*kernel, {address(runs.data())}, {20, 1, 1});
+  stream_.synchronize();
+  EXPECT_GE(std::set<std::thread::id>(runs.begin(), runs.end()).size(), 2u);
+  EXPECT_EQ(std::count(runs.begin(), runs.end(), std::thread::id()), 0);
 }
 
 TEST_F(StreamTest, an_empty_grid_launches_nothing_and_is_no_error) {
