@@ -8,6 +8,7 @@
 #include "frontend/functions.h"
 #include "ir/printer.h"
 #include "ir/verifier.h"
+#include "pipeline/compile.h"
 #include "support/check.h"
 
 namespace nb = nanobind;
@@ -80,6 +81,23 @@ nb::list dependency_list(const std::vector<frontend::Dependency>& dependencies) 
 }  // namespace
 
 void bind_compile(nb::module_& module) {
+  module.def(
+      "compile",
+      [](nb::object function, nb::list specs, nb::dict options) {
+        frontend::FrontendResult result = run_frontend(function, specs, options);
+        const CompileOptions compile_options{
+            .target = option<std::string>(options, "target", "cpu"),
+            .verify = option(options, "verify", false),
+            .llir_override = option<std::string>(options, "override", "")};
+        Artifact artifact;
+        {
+          nb::gil_scoped_release unlocked;
+          artifact = compile(std::move(result.function), compile_options);
+        }
+        return nb::make_tuple(std::move(artifact), dependency_list(result.dependencies));
+      },
+      nb::arg("function"), nb::arg("specs"), nb::arg("options"),
+      "The artifact of a kernel for these arguments, and what it depends on.");
   module.def(
       "frontend_ir",
       [](nb::object function, nb::list specs, nb::dict options) {

@@ -9,6 +9,8 @@
 
 #include <stdexcept>
 
+#include "codegen/cpu/host_functions.h"
+
 namespace enceladus::cpu {
 namespace {
 
@@ -40,7 +42,8 @@ uint64_t find_function(const std::string& name) {
 #else
   const char* plain = name.c_str();
 #endif
-  void* address = dlsym(own_library(), plain);
+  void* address = host_function(plain);
+  if (address == nullptr) address = dlsym(own_library(), plain);
   if (address == nullptr && sleef_library() != nullptr) address = dlsym(sleef_library(), plain);
   return reinterpret_cast<uint64_t>(address);
 }

@@ -1,15 +1,18 @@
 #include "codegen/cpu/object_code.h"
 
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar.h>
+#include <llvm/Transforms/Utils.h>
 
 #include <stdexcept>
 
@@ -31,22 +34,24 @@ std::string emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeG
 
 }  // namespace
 
+// Our code comes vectorized, unrolled and with what is invariant in front of its loop; what is left
+// is what emitting piece by piece leaves behind. A full pipeline takes several times as long.
 void optimize_module(llvm::Module& module, llvm::TargetMachine& machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.LoopInterleaving = false;
-  tuning.SLPVectorization = false;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  llvm::legacy::PassManager passes;
+  passes.add(llvm::createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
+  passes.add(llvm::createSROAPass());
+  passes.add(llvm::createEarlyCSEPass());
+  passes.add(llvm::createCFGSimplificationPass());
+  passes.add(llvm::createInstructionCombiningPass());
+  passes.add(llvm::createLICMPass());
+  passes.run(module);
+}
+
+void verify_module(const llvm::Module& module) {
+  std::string problems;
+  llvm::raw_string_ostream stream(problems);
+  const bool is_broken = llvm::verifyModule(module, &stream);
+  ENC_CHECK(!is_broken, stream.str());
 }
 
 std::string emit_object(llvm::Module& module, llvm::TargetMachine& machine) {

@@ -17,6 +17,9 @@ namespace enceladus::cpu {
 // vectorization are off: the emitters have already chosen vectors.
 void optimize_module(llvm::Module& module, llvm::TargetMachine& machine);
 
+// Throws InternalError where the module is malformed.
+void verify_module(const llvm::Module& module);
+
 // A relocatable object file. The module is not fit for further use.
 std::string emit_object(llvm::Module& module, llvm::TargetMachine& machine);
 

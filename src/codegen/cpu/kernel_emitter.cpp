@@ -1,0 +1,134 @@
+#include "codegen/cpu/kernel_emitter.h"
+
+#include <cstddef>
+
+#include "codegen/cpu/ir_loops.h"
+#include "codegen/cpu/kernel_state.h"
+#include "codegen/cpu/region_emitter.h"
+#include "support/cpu_abi.h"
+
+namespace enceladus::cpu {
+namespace {
+
+using llvm::Value;
+
+constexpr uint64_t kHeaderBytes = 64;  // of scratch, the runtime's own
+constexpr uint64_t kSpareBytes = 64;
+
+class KernelEmitter {
+ public:
+  KernelEmitter(llvm::Module& module, const HostTarget& host, const ir::Function& function,
+                const loop::Plan& plan)
+      : builder_(module.getContext()),
+        kernel_{.function = function,
+                .plan = plan,
+                .emission = {builder_, module, host, function.options().math_mode},
+                .scalars = std::vector<Value*>(function.value_count(), nullptr)} {
+    builder_.setFastMathFlags(flags_of(function.options().math_mode));
+  }
+
+  void emit(const std::string& entry, const std::array<int32_t, 3>& walk) {
+    llvm::Type* pointer = builder_.getPtrTy();
+    llvm::Type* word = builder_.getInt64Ty();
+    auto* type =
+        llvm::FunctionType::get(builder_.getVoidTy(), {pointer, word, word, pointer}, false);
+    auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, entry,
+                                            kernel_.emission.module);
+    function->setDoesNotThrow();
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(builder_.getContext(), "entry", function));
+    kernel_.launch = function->getArg(0);
+    kernel_.header = function->getArg(3);
+    kernel_.allocas = builder_.CreateAlloca(builder_.getInt8Ty());  // marks their place
+    kernel_.spare = kernel_.allocate(llvm::ArrayType::get(builder_.getInt8Ty(), kSpareBytes));
+    llvm::cast<llvm::AllocaInst>(kernel_.spare)->setAlignment(llvm::Align(kSpareBytes));
+    kernel_.scratch = byte_offset(kernel_.header, kHeaderBytes);
+    kernel_.dot_scratch =
+        byte_offset(kernel_.scratch, static_cast<uint64_t>(kernel_.plan.scratch_bytes));
+    fetch_arguments();
+    emit_programs(function->getArg(1), function->getArg(2), walk);
+    builder_.CreateRetVoid();
+  }
+
+ private:
+  // No flag lets NaN or infinity go wrong, not even in the fast mode: our own reductions and
+  // exponentials use both.
+  static llvm::FastMathFlags flags_of(ir::MathMode mode) {
+    llvm::FastMathFlags flags;
+    if (mode != ir::MathMode::kPrecise) flags.setAllowContract();
+    if (mode == ir::MathMode::kFast) {
+      flags.setAllowReassoc();
+      flags.setAllowReciprocal();
+      flags.setNoSignedZeros();
+      flags.setApproxFunc();
+    }
+    return flags;
+  }
+
+  Value* byte_offset(Value* base, uint64_t bytes) {
+    return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, bytes);
+  }
+
+  void fetch_arguments() {
+    Value* slots = builder_.CreateLoad(
+        builder_.getPtrTy(), byte_offset(kernel_.launch, offsetof(CpuLaunch, parameters)));
+    const auto parameters = kernel_.function.parameters();
+    for (size_t index = 0; index < parameters.size(); ++index) {
+      const ir::Value* argument = kernel_.function.body().argument(static_cast<int>(index));
+      kernel_.scalars[argument->id()] = fetch(parameters[index], byte_offset(slots, 8 * index));
+    }
+    for (uint64_t axis = 0; axis < 3; ++axis)
+      kernel_.grid[axis] = builder_.CreateLoad(
+          builder_.getInt32Ty(), byte_offset(kernel_.launch, offsetof(CpuLaunch, grid) + 4 * axis));
+  }
+
+  Value* fetch(const ir::ParameterInfo& parameter, Value* slot) {
+    const ir::Type& type = parameter.type;
+    if (parameter.equal_to_1 && type.is_integer())
+      return llvm::ConstantInt::get(register_type(builder_.getContext(), type), 1);
+    Value* loaded = builder_.CreateLoad(memory_type(builder_.getContext(), type), slot);
+    return type.is_pointer() ? loaded : from_memory(kernel_.emission, loaded, type.dtype());
+  }
+
+  void emit_programs(Value* first, Value* last, const std::array<int32_t, 3>& walk) {
+    llvm::Type* word = builder_.getInt64Ty();
+    Value *inner = builder_.CreateZExt(kernel_.grid[walk[0]], word),
+          *middle = builder_.CreateZExt(kernel_.grid[walk[1]], word);
+    Value* rows = builder_.CreateUDiv(first, inner);
+    Value* start[3] = {builder_.CreateURem(first, inner), builder_.CreateURem(rows, middle),
+                       builder_.CreateUDiv(rows, middle)};
+    for (Value*& index : start) index = builder_.CreateTrunc(index, builder_.getInt32Ty());
+    emit_carrying_loop(builder_, {first, last}, start, [&](Value*, llvm::ArrayRef<Value*> program) {
+      for (size_t axis = 0; axis < 3; ++axis) kernel_.program[walk[axis]] = program[axis];
+      emit_region(kernel_, kernel_.function.body());
+      return next_program(program, walk);
+    });
+  }
+
+  // Counts the axes like the digits of a number, without division.
+  Values next_program(llvm::ArrayRef<Value*> program, const std::array<int32_t, 3>& walk) {
+    Value* zero = builder_.getInt32(0);
+    Value* carries = builder_.getTrue();
+    Values next;
+    for (size_t axis = 0; axis < 3; ++axis) {
+      Value* stepped =
+          builder_.CreateAdd(program[axis], builder_.CreateZExt(carries, builder_.getInt32Ty()));
+      Value* wraps = builder_.CreateICmpEQ(stepped, kernel_.grid[walk[axis]]);
+      next.push_back(axis == 2 ? stepped : builder_.CreateSelect(wraps, zero, stepped));
+      carries = wraps;
+    }
+    return next;
+  }
+
+  llvm::IRBuilder<> builder_;
+  KernelState kernel_;
+};
+
+}  // namespace
+
+void emit_kernel(llvm::Module& module, const HostTarget& host, const ir::Function& function,
+                 const loop::Plan& plan, const std::string& entry,
+                 const std::array<int32_t, 3>& walk) {
+  KernelEmitter(module, host, function, plan).emit(entry, walk);
+}
+
+}  // namespace enceladus::cpu

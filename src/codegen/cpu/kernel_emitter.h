@@ -1,0 +1,17 @@
+// The entry function of a kernel (support/cpu_abi.h): fetches the launch's arguments and runs the
+// body for each program of its range.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include "codegen/cpu/host_target.h"
+#include "lowering/tile_to_loop/plan.h"
+
+namespace enceladus::cpu {
+
+// `walk`: the grid axes, the fastest first.
+void emit_kernel(llvm::Module& module, const HostTarget& host, const ir::Function& function,
+                 const loop::Plan& plan, const std::string& entry,
+                 const std::array<int32_t, 3>& walk);
+
+}  // namespace enceladus::cpu

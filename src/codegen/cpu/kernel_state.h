@@ -1,0 +1,35 @@
+// What is known of a kernel while it is written out: its values so far, its scratch memory, its
+// launch arguments. Shared by the emitters of scalars, control flow, groups and products.
+#pragma once
+
+#include <vector>
+
+#include "codegen/cpu/emission.h"
+#include "lowering/tile_to_loop/plan.h"
+
+namespace enceladus::cpu {
+
+struct KernelState {
+  const ir::Function& function;
+  const loop::Plan& plan;
+  Emission emission;
+  std::vector<llvm::Value*> scalars;     // by Value::id(): scalar values, in registers
+  llvm::Value* launch = nullptr;         // the CpuLaunch
+  llvm::Value* header = nullptr;         // the worker's scratch: 64 bytes that the runtime owns
+  llvm::Value* scratch = nullptr;        // the kernel's own scratch behind them
+  llvm::Value* dot_scratch = nullptr;    // behind them: what products need for themselves
+  llvm::Value* program[3] = {};          // i32
+  llvm::Value* grid[3] = {};             // i32
+  llvm::Value* spare = nullptr;          // 64 bytes that masked-off lanes may read and write
+  llvm::Instruction* allocas = nullptr;  // where the entry block takes allocas
+
+  llvm::IRBuilder<>& builder() { return emission.builder; }
+  llvm::LLVMContext& context() { return emission.builder.getContext(); }
+  llvm::Value* scalar(const ir::Value* value) const;
+  llvm::Value* buffer_address(int buffer);
+  // Memory of the entry's frame, outside every loop.
+  llvm::AllocaInst* allocate(llvm::Type* type);
+  llvm::BasicBlock* new_block(const char* name);
+};
+
+}  // namespace enceladus::cpu

@@ -1,0 +1,102 @@
+#include "codegen/cpu/reports.h"
+
+#include <llvm/IR/Module.h>
+
+#include "codegen/cpu/ir_loops.h"
+#include "codegen/cpu/lane_loop.h"
+#include "ir/builder.h"
+
+namespace enceladus::cpu {
+namespace {
+
+using llvm::Value;
+
+// The program's three indices, in the frame.
+Value* program_in_memory(KernelState& kernel) {
+  llvm::IRBuilder<>& builder = kernel.builder();
+  llvm::AllocaInst* memory = kernel.allocate(llvm::ArrayType::get(builder.getInt32Ty(), 3));
+  for (uint64_t axis = 0; axis < 3; ++axis)
+    builder.CreateStore(kernel.program[axis],
+                        builder.CreateConstGEP1_64(builder.getInt32Ty(), memory, axis));
+  return memory;
+}
+
+// As the interpreter prints it: a space before, and ": " behind where values follow.
+std::string label_of(const ir::Operation* op) {
+  std::string label(op->text(ir::AttributeName::kText));
+  if (op->operand_count() > 0) {
+    while (!label.empty() && label.back() == ' ') label.pop_back();
+    if (!label.ends_with(':')) label += ':';
+    label += ' ';
+  }
+  return label.starts_with(' ') ? label : " " + label;
+}
+
+Value* bits_of_element(KernelState& kernel, Value* value, const ir::Type& type) {
+  llvm::IRBuilder<>& builder = kernel.builder();
+  if (type.is_pointer()) return builder.CreatePtrToInt(value, builder.getInt64Ty());
+  Value* bits = to_memory(kernel.emission, value, type.dtype());
+  llvm::Type* word = builder.getIntNTy(8u * static_cast<unsigned>(byte_size(type.dtype())));
+  return builder.CreateZExt(builder.CreateBitCast(bits, word), builder.getInt64Ty());
+}
+
+void call_host(KernelState& kernel, const char* name, llvm::ArrayRef<Value*> arguments) {
+  std::vector<llvm::Type*> types;
+  for (Value* argument : arguments) types.push_back(argument->getType());
+  llvm::FunctionCallee callee = kernel.emission.module.getOrInsertFunction(
+      name, llvm::FunctionType::get(kernel.builder().getVoidTy(), types, false));
+  kernel.builder().CreateCall(callee, arguments);
+}
+
+}  // namespace
+
+std::string place_of(const ir::Operation* op) {
+  const Location& location = op->location();
+  return (location.known() ? *location.file : std::string("<unknown>")) + ":" +
+         std::to_string(location.line);
+}
+
+void emit_print(KernelState& kernel, const ir::Operation* op, int part, Value* value,
+                llvm::ArrayRef<Value*> position) {
+  llvm::IRBuilder<>& builder = kernel.builder();
+  Value* program = program_in_memory(kernel);
+  std::string label = label_of(op);
+  if (op->operand_count() > 1) label += "(operand " + std::to_string(part) + ") ";
+  Value* text = builder.CreateGlobalStringPtr(label);
+  if (value == nullptr)
+    return call_host(kernel, "enceladus_cpu_print_text", {kernel.launch, program, text});
+  const ir::Type element = op->operand(part)->type().element();
+  const DType shown = element.is_pointer() ? DType::kUInt64 : element.dtype();
+  Value* indices = kernel.allocate(llvm::ArrayType::get(builder.getInt32Ty(), ir::kMaxRank));
+  llvm::SmallVector<Value*, 8> lanes = {value};
+  lanes.append(position.begin(), position.end());
+  emit_lane_loop(kernel, lanes, builder.getVoidTy(), [&](llvm::ArrayRef<Value*> elements) {
+    for (size_t axis = 1; axis < elements.size(); ++axis)
+      builder.CreateStore(elements[axis],
+                          builder.CreateConstGEP1_64(builder.getInt32Ty(), indices, axis - 1));
+    const bool is_hex = op->integer_or(ir::AttributeName::kHex, 0) != 0;
+    call_host(
+        kernel, "enceladus_cpu_print_element",
+        {kernel.launch, program, text, builder.getInt32(static_cast<uint32_t>(position.size())),
+         indices, builder.getInt32(static_cast<uint32_t>(shown) | (is_hex ? 256u : 0u)),
+         bits_of_element(kernel, elements[0], element)});
+    return static_cast<Value*>(nullptr);
+  });
+}
+
+void emit_assertion(KernelState& kernel, const ir::Operation* op, llvm::ArrayRef<Value*> operands) {
+  if (!kernel.function.options().debug) return;
+  llvm::IRBuilder<>& builder = kernel.builder();
+  Value* failed = builder.CreateNot(operands[0]);
+  if (operands[1] != nullptr) failed = builder.CreateAnd(failed, operands[1]);
+  if (failed->getType()->isVectorTy()) failed = builder.CreateOrReduce(failed);
+  emit_if(builder, failed, [&] {
+    const std::string message =
+        place_of(op) + ": assertion failed: " + std::string(op->text(ir::AttributeName::kText));
+    call_host(kernel, "enceladus_cpu_failed",
+              {kernel.launch, builder.getInt32(0), builder.CreateGlobalStringPtr(message),
+               program_in_memory(kernel)});
+  });
+}
+
+}  // namespace enceladus::cpu

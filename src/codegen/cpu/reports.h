@@ -1,0 +1,21 @@
+// What a running kernel says: tl.device_print and tl.device_assert, through functions of this
+// library that format a line and hand it to the launch's host (host_functions.h).
+#pragma once
+
+#include "codegen/cpu/kernel_state.h"
+
+namespace enceladus::cpu {
+
+// Prints one of the operation's values (`part`), a line an element. `position` is the element's
+// index, an i32 (vector) an axis; empty for a scalar. `value` is null where there are no values.
+void emit_print(KernelState& kernel, const ir::Operation* op, int part, llvm::Value* value,
+                llvm::ArrayRef<llvm::Value*> position);
+
+// `operands`: the condition and the mask (or null), scalars or vectors.
+void emit_assertion(KernelState& kernel, const ir::Operation* op,
+                    llvm::ArrayRef<llvm::Value*> operands);
+
+// "file:line" of an operation, as reports begin.
+std::string place_of(const ir::Operation* op);
+
+}  // namespace enceladus::cpu

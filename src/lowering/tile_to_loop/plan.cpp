@@ -1,0 +1,133 @@
+#include "lowering/tile_to_loop/plan.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "lowering/tile_to_loop/grouping.h"
+#include "lowering/tile_to_loop/liveness.h"
+
+namespace enceladus::loop {
+namespace {
+
+using ir::Opcode;
+
+// Above this many simple instructions, a tile that several groups need is kept in scratch (about
+// what a store and the loads cost, with the cache lines that they take from others).
+constexpr int kRecomputeLimit = 10;
+// A use in a loop counts as this many.
+constexpr int kLoopWeight = 4;
+
+std::vector<char> tiles_always_in_scratch(const ir::Function& function) {
+  std::vector<char> is_stored(function.value_count(), 0);
+  auto mark = [&](const ir::Value* value) {
+    if (value->type().is_tile()) is_stored[value->id()] = 1;
+  };
+  ir::walk(function.body(), [&](const ir::Operation* op) {
+    for (const ir::Value* result : op->results())
+      if (must_be_stored(result)) mark(result);
+    for (const ir::Region* region : op->regions())
+      if (!op->is(Opcode::kReduce) && !op->is(Opcode::kScan))
+        for (const ir::Value* argument : region->arguments()) mark(argument);
+    if (op->is(Opcode::kDot))
+      for (const ir::Value* operand : op->operands())
+        if (operand != op->operand(2) || ir::constant_bits(operand) != uint64_t{0}) mark(operand);
+    if (op->integer_or(ir::AttributeName::kVolatile, 0) != 0) mark(op->result());
+  });
+  return is_stored;
+}
+
+int loop_depth(const ir::Region* region) {
+  int depth = 0;
+  for (const ir::Operation* op = region->parent(); op != nullptr; op = op->parent()->parent())
+    if (!op->is(Opcode::kIf)) ++depth;
+  return depth;
+}
+
+// Chooses tiles that it is dearer to compute again than to keep.
+class Sharing {
+ public:
+  Sharing(const ir::Function& function, const Grouping& grouping, std::vector<char>& is_stored)
+      : grouping_(grouping),
+        is_stored_(is_stored),
+        walk_(function, is_stored),
+        uses_(function.value_count(), 0) {
+    for (const auto& [region, items] : grouping.plan.items)
+      for (const Item& item : items)
+        if (item.kind == ItemKind::kGroup) count_uses(grouping.cones[item.group], region);
+  }
+
+  // Whether it chose any.
+  bool choose() {
+    bool chose = false;
+    for (auto value = candidates_.rbegin(); value != candidates_.rend(); ++value) {
+      if (uses_[(*value)->id()] < 2 || is_covered((*value))) continue;
+      const Cone cone = cone_of(*value);
+      if (recompute_cost(cone) <= kRecomputeLimit) continue;
+      for (const ConeEntry& entry : cone.computed) covered_.push_back(entry.value);
+      is_stored_[(*value)->id()] = 1;
+      chose = true;
+    }
+    return chose;
+  }
+
+ private:
+  bool is_covered(const ir::Value* value) const {
+    return std::find(covered_.begin(), covered_.end(), value) != covered_.end();
+  }
+
+  Cone cone_of(const ir::Value* value) {
+    Cone cone;
+    walk_.add_definition(value, cone);
+    walk_.reset();
+    return cone;
+  }
+
+  void count_uses(const Cone& cone, const ir::Region* region) {
+    std::vector<const ir::Value*> counted;
+    for (const ConeEntry& entry : cone.computed) {
+      const ir::Value* value = entry.value;
+      if (is_stored_[value->id()]) continue;
+      if (repeats_rows(value)) ++uses_[value->definition()->operand(0)->id()];
+      if (std::find(counted.begin(), counted.end(), value) != counted.end()) continue;
+      counted.push_back(value);
+      const int depth = loop_depth(region) - loop_depth(value->definition()->parent());
+      uses_[value->id()] += depth > 0 ? kLoopWeight : 1;
+      candidates_.push_back(value);
+    }
+    std::stable_sort(candidates_.begin(), candidates_.end(),
+                     [](const ir::Value* a, const ir::Value* b) { return a->id() < b->id(); });
+    candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+  }
+
+  // A broadcast whose operand would be computed once for each row of the result.
+  static bool repeats_rows(const ir::Value* value) {
+    const ir::Operation* op = value->definition();
+    if (!op->is(Opcode::kBroadcast)) return false;
+    const auto from = op->operand(0)->type().shape(), to = value->type().shape();
+    for (size_t axis = 0; axis + 1 < to.size(); ++axis)
+      if (from[axis] != to[axis]) return true;
+    return false;
+  }
+
+  const Grouping& grouping_;
+  std::vector<char>& is_stored_;
+  ConeWalk walk_;
+  std::vector<int> uses_;
+  std::vector<const ir::Value*> candidates_;  // in the order of their definition
+  std::vector<const ir::Value*> covered_;     // computed for a tile that was chosen
+};
+
+}  // namespace
+
+Plan make_plan(const ir::Function& function, const DotTileLayout& dot_layout) {
+  std::vector<char> is_stored = tiles_always_in_scratch(function);
+  for (;;) {
+    Grouping grouping = cut_into_groups(function, is_stored);
+    if (!grouping.is_final) continue;
+    if (Sharing(function, grouping, is_stored).choose()) continue;
+    place_buffers(grouping, function, dot_layout);
+    return std::move(grouping.plan);
+  }
+}
+
+}  // namespace enceladus::loop
