@@ -82,15 +82,16 @@ class Variants:
         override = override_text(self._kernel.__name__, specialized.options["device"])
         entry = entry_of(specialized) if override is None else None
         loaded = None
+        timings: dict[str, float] = {}
         if entry is not None and not _environment.read("ALWAYS_COMPILE"):
             loaded = entry.load()
         if loaded is None:
-            artifact, records = compile_now(specialized, override)
+            artifact, records, timings = compile_now(specialized, override)
             path = None if entry is None else entry.save(artifact, records)
         else:
             artifact, records = loaded
             path = None
-        compiled = CompiledKernel(artifact, records)
+        compiled = CompiledKernel(artifact, records, timings)
         if _environment.read("DUMP"):
             dump(compiled, entry, path)
         return compiled
@@ -112,8 +113,8 @@ class Variants:
 
 def compile_now(
     specialized: Specialized, override: str | None
-) -> tuple[_core.Artifact, list[Record]]:
-    """Runs the compiler; returns the artifact and all that it depends on."""
+) -> tuple[_core.Artifact, list[Record], dict[str, float]]:
+    """Runs the compiler; returns the artifact, all that it depends on, and each stage's time."""
     kernel = specialized.kernel
     options = {
         **specialized.options,
@@ -121,12 +122,12 @@ def compile_now(
         "verify": _environment.read("VERIFY"),
         "override": override,
     }
-    artifact, reported = _core.compile(kernel, list(specialized.specs), options)
+    artifact, reported, times = _core.compile(kernel, list(specialized.specs), options)
     records = list(reported)
     for constant in specialized.constants():
         if isinstance(constant, types.FunctionType):
             records.extend(function_records(constant))
-    return artifact, expand(records)
+    return artifact, expand(records), dict(times)
 
 
 def override_text(kernel: str, device: str) -> str | None:

@@ -70,9 +70,16 @@ class CompiledKernel:
         num_warps: as launched.
         registers: of a thread; None where unknown.
         spills: bytes of a thread; None where unknown.
+        timings: milliseconds of each stage of the compilation; empty where a cache had it.
     """
 
-    def __init__(self, artifact: Artifact, dependencies: Sequence[Record]) -> None:
+    def __init__(
+        self,
+        artifact: Artifact,
+        dependencies: Sequence[Record],
+        timings: dict[str, float] | None = None,
+    ) -> None:
+        self.timings = timings or {}
         self.artifact = artifact
         self.name = artifact.kernel
         self._stages: dict[str, str] | None = None

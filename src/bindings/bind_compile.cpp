@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <chrono>
+
 #include "bindings/bindings.h"
 #include "frontend/frontend.h"
 #include "frontend/functions.h"
@@ -68,6 +70,7 @@ frontend::FrontendResult run_frontend(nb::handle function, const nb::list& specs
   function_options.math_mode =
       math_mode_named(option<std::string>(options, "math_mode", "relaxed"));
   function_options.arrays_disjoint = option(options, "arrays_disjoint", false);
+  function_options.arrays_small = option(options, "arrays_small", false);
   return frontend::build_function(function, arguments, function_options);
 }
 
@@ -78,26 +81,44 @@ nb::list dependency_list(const std::vector<frontend::Dependency>& dependencies) 
   return result;
 }
 
+pipeline::CompileOptions compile_options(const nb::dict& options) {
+  pipeline::CompileOptions result;
+  std::string device = option<std::string>(options, "device", "cpu");
+  result.target = device.substr(0, device.find(':'));
+  result.verification = option(options, "verify", false) ? pipeline::Verification::kAfterEveryPass
+                                                         : pipeline::Verification::kOnce;
+  result.override_text = option<std::string>(options, "override", "");
+  return result;
+}
+
+nb::list time_list(double frontend_milliseconds, const std::vector<pipeline::StageTime>& times) {
+  nb::list result;
+  result.append(nb::make_tuple("frontend", frontend_milliseconds));
+  for (const pipeline::StageTime& time : times)
+    result.append(nb::make_tuple(time.stage, time.milliseconds));
+  return result;
+}
+
+nb::tuple compile_kernel(nb::handle function, const nb::list& specs, const nb::dict& options) {
+  auto start = std::chrono::steady_clock::now();
+  frontend::FrontendResult built = run_frontend(function, specs, options);
+  std::chrono::duration<double, std::milli> frontend_time =
+      std::chrono::steady_clock::now() - start;
+  pipeline::CompileOptions compiler_options = compile_options(options);
+  pipeline::CompileResult result;
+  {
+    nb::gil_scoped_release unlocked;
+    result = pipeline::compile(std::move(built.function), compiler_options);
+  }
+  return nb::make_tuple(std::move(result.artifact), dependency_list(built.dependencies),
+                        time_list(frontend_time.count(), result.times));
+}
+
 }  // namespace
 
 void bind_compile(nb::module_& module) {
-  module.def(
-      "compile",
-      [](nb::object function, nb::list specs, nb::dict options) {
-        frontend::FrontendResult result = run_frontend(function, specs, options);
-        const CompileOptions compile_options{
-            .target = option<std::string>(options, "target", "cpu"),
-            .verify = option(options, "verify", false),
-            .llir_override = option<std::string>(options, "override", "")};
-        Artifact artifact;
-        {
-          nb::gil_scoped_release unlocked;
-          artifact = compile(std::move(result.function), compile_options);
-        }
-        return nb::make_tuple(std::move(artifact), dependency_list(result.dependencies));
-      },
-      nb::arg("function"), nb::arg("specs"), nb::arg("options"),
-      "The artifact of a kernel for these arguments, and what it depends on.");
+  module.def("compile", &compile_kernel, nb::arg("kernel"), nb::arg("specs"), nb::arg("options"),
+             "Compiles a kernel: (artifact, dependencies, [(stage, milliseconds)]).");
   module.def(
       "frontend_ir",
       [](nb::object function, nb::list specs, nb::dict options) {

@@ -12,6 +12,7 @@ int find_parameter(const KernelState& kernel, PyObject* keyword) {
   for (size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].name.ptr() == keyword) return static_cast<int>(i);
   // Keywords in a program's text are interned like our names; others are compared by their text.
+  if (PyUnicode_CHECK_INTERNED(keyword)) return -1;
   for (size_t i = 0; i < parameters.size(); ++i)
     if (PyUnicode_Compare(parameters[i].name.ptr(), keyword) == 0) return static_cast<int>(i);
   return -1;
@@ -29,8 +30,9 @@ int find_parameter(const KernelState& kernel, PyObject* keyword) {
 void bind_keyword(const KernelState& kernel, PyObject* keyword, PyObject* value, BoundCall& bound) {
   int index = find_parameter(kernel, keyword);
   if (index < 0) {
-    if (!set_option(bound.options, keyword, value, kernel.name)) refuse_keyword(kernel, keyword);
-    return;
+    int option = find_option(keyword);
+    if (option < 0) refuse_keyword(kernel, keyword);
+    return set_option(bound.options, option, value, kernel.name);
   }
   const KernelParameter& parameter = kernel.parameters[static_cast<size_t>(index)];
   if (parameter.positional_only)

@@ -102,14 +102,24 @@ std::vector<std::string> option_names() {
   return names;
 }
 
-bool set_option(LaunchOptions& options, PyObject* name, PyObject* value,
-                const std::string& kernel) {
-  for (const Option& option : kOptions) {
-    if (PyUnicode_CompareWithASCIIString(name, option.name) != 0) continue;
-    option.set(options, value, kernel);
-    return true;
-  }
-  return false;
+int find_option(PyObject* name) {
+  // Keywords in a program's text are interned, so that their address tells them apart.
+  static const std::array<PyObject*, std::size(kOptions)> interned = [] {
+    std::array<PyObject*, std::size(kOptions)> names;
+    for (size_t i = 0; i < names.size(); ++i)
+      names[i] = PyUnicode_InternFromString(kOptions[i].name);
+    return names;
+  }();
+  for (size_t i = 0; i < interned.size(); ++i)
+    if (interned[i] == name) return static_cast<int>(i);
+  if (PyUnicode_CHECK_INTERNED(name)) return -1;
+  for (size_t i = 0; i < std::size(kOptions); ++i)
+    if (PyUnicode_CompareWithASCIIString(name, kOptions[i].name) == 0) return static_cast<int>(i);
+  return -1;
+}
+
+void set_option(LaunchOptions& options, int option, PyObject* value, const std::string& kernel) {
+  kOptions[option].set(options, value, kernel);
 }
 
 void check_options(const LaunchOptions& options, const std::string& kernel) {

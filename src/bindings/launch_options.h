@@ -31,9 +31,10 @@ struct LaunchOptions {
 };
 
 std::vector<std::string> option_names();
-// Takes the option over and returns true, or returns false where there is none of that name.
-// Raises where the value is no value of it.
-bool set_option(LaunchOptions& options, PyObject* name, PyObject* value, const std::string& kernel);
+// The option of that name; -1 where there is none.
+int find_option(PyObject* name);
+// Takes the value over. Raises where it is no value of the option.
+void set_option(LaunchOptions& options, int option, PyObject* value, const std::string& kernel);
 // What holds between options: the warp grid of dot is made of all the warps.
 void check_options(const LaunchOptions& options, const std::string& kernel);
 // As the compiler's binding takes them: {"num_warps": 4, "dot_warps": None, ...}.

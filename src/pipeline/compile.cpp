@@ -1,46 +1,75 @@
 #include "pipeline/compile.h"
 
-#include <stdexcept>
-
+#include "analysis/cost.h"
+#include "analysis/memory_use.h"
 #include "ir/printer.h"
 #include "ir/verifier.h"
+#include "pipeline/stopwatch.h"
+#include "pipeline/targets.h"
 #include "support/check.h"
 #include "transforms/tile_passes.h"
-#ifdef ENCELADUS_HAS_CPU
-#include "codegen/cpu/compile_cpu.h"
-#endif
 
-namespace enceladus {
+namespace enceladus::pipeline {
 namespace {
 
-void verify_after(const ir::Function& function, std::string_view pass) {
-  const std::vector<std::string> problems = ir::verify(function);
-  if (problems.empty()) return;
-  ENC_CHECK(false,
-            "after " + std::string(pass) + ": " + problems.front() + "\n" + ir::print(function));
+void check_well_formed(const ir::Function& function, std::string_view after) {
+  std::vector<std::string> mistakes = ir::verify(function);
+  if (mistakes.empty()) return;
+  std::string detail = "after " + std::string(after) + ":";
+  for (const std::string& mistake : mistakes) detail += "\n  " + mistake;
+  ENC_CHECK(mistakes.empty(), detail + "\n" + ir::print(function));
 }
 
-Artifact compile_for_cpu(const ir::Function& function, const CompileOptions& options) {
-#ifdef ENCELADUS_HAS_CPU
-  return cpu::compile_cpu(function,
-                          {.verify = options.verify, .llvm_override = options.llir_override});
-#else
-  throw std::runtime_error("this build of Enceladus has no CPU target");
-#endif
+std::vector<Parameter> parameters_of(const ir::Function& function) {
+  std::vector<analysis::ParameterUse> uses = analysis::parameter_uses(function);
+  std::vector<Parameter> parameters;
+  for (const ir::ParameterInfo& info : function.parameters()) {
+    const analysis::ParameterUse& use = uses[parameters.size()];
+    parameters.push_back({.name = info.name,
+                          .dtype = info.type.dtype(),
+                          .is_pointer = info.type.is_pointer(),
+                          .is_read = use.is_read,
+                          .is_written = use.is_written});
+  }
+  return parameters;
+}
+
+Artifact compile_for_target(const ir::Function& function, const CompileOptions& options,
+                            Stopwatch& stopwatch) {
+  if (options.target == "cpu") return compile_cpu(function, options, stopwatch);
+  fail(DiagnosticId::kNotAvailableOnTarget, function.location(),
+       {function.name(), options.target, "this build compiles for cpu"});
+}
+
+// What is known of a kernel whatever it is compiled for.
+void describe(const ir::Function& function, Artifact& artifact) {
+  analysis::Cost cost = analysis::estimate_cost(function);
+  artifact.kernel = function.name();
+  artifact.num_warps = function.options().num_warps;
+  artifact.parameters = parameters_of(function);
+  artifact.bytes_per_program = cost.bytes;
+  artifact.operations_per_program = cost.operations;
+  artifact.stages.emplace(artifact.stages.begin(), "ir",
+                          ir::print(function, {.source_lines = true}));
 }
 
 }  // namespace
 
-Artifact compile(std::unique_ptr<ir::Function> function, const CompileOptions& options) {
-  if (options.target != "cpu")
-    throw std::runtime_error("this build of Enceladus does not compile for " + options.target);
-  if (options.verify) verify_after(*function, "the frontend");
+CompileResult compile(std::unique_ptr<ir::Function> function, const CompileOptions& options) {
+  Stopwatch stopwatch;
+  check_well_formed(*function, "the frontend");
   transforms::optimize(*function, [&](std::string_view pass) {
-    if (options.verify) verify_after(*function, pass);
+    if (options.verification == Verification::kAfterEveryPass) check_well_formed(*function, pass);
   });
-  Artifact artifact = compile_for_cpu(*function, options);
-  artifact.stages.insert(artifact.stages.begin(), {"ir", ir::print(*function)});
-  return artifact;
+  stopwatch.lap("tile passes");
+
+  CompileResult result;
+  result.artifact = compile_for_target(*function, options, stopwatch);
+  result.artifact.target = options.target;
+  describe(*function, result.artifact);
+  stopwatch.lap("description");
+  result.times = stopwatch.take();
+  return result;
 }
 
-}  // namespace enceladus
+}  // namespace enceladus::pipeline

@@ -1,22 +1,37 @@
-// From tile IR to an artifact: the passes that every target shares, then the target's back end,
-// with dumps and verification on the way. No Python here; the frontend has made the function.
+// compile(): from the frontend's tile IR to an artifact that a device can load. The one list of
+// what happens in between; each target's part is in compile_<target>.cpp. Needs no interpreter
+// lock and may run on many threads at once, each with its own function.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ir/ir.h"
 #include "support/artifact.h"
 
-namespace enceladus {
+namespace enceladus::pipeline {
+
+enum class Verification : uint8_t { kOnce, kAfterEveryPass };
 
 struct CompileOptions {
-  std::string target = "cpu";
-  bool verify = false;        // the IR after every pass, the target's code before it is compiled
-  std::string llir_override;  // LLVM IR text to take in place of the generated one; empty: none
+  std::string target = "cpu";  // "cpu", "metal", "metal-sim", "cuda"
+  Verification verification = Verification::kOnce;
+  std::string override_text;  // replaces what the target's emitter writes; empty: nothing does
 };
 
-// Thread safe; needs no lock of Python's. Throws CompilationFailure for the user's mistakes.
-Artifact compile(std::unique_ptr<ir::Function> function, const CompileOptions& options);
+struct StageTime {
+  std::string stage;
+  double milliseconds;
+};
 
-}  // namespace enceladus
+struct CompileResult {
+  Artifact artifact;
+  std::vector<StageTime> times;  // in order
+};
+
+// Throws CompilationFailure for what the user wrote, InternalError for our own mistakes, and
+// std::runtime_error for an override text that cannot be read.
+CompileResult compile(std::unique_ptr<ir::Function> function, const CompileOptions& options);
+
+}  // namespace enceladus::pipeline

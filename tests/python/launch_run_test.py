@@ -1,0 +1,228 @@
+"""Compiled launches: what waits, what is kept alive, what is refused, what leaks nothing."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import tracemalloc
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import enceladus
+import enceladus.language as tl
+from counting import module_of
+from enceladus import _core
+
+
+@enceladus.jit
+def add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr = 64):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    total = tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, total, mask=mask)
+
+
+@enceladus.jit
+def increment(x_ptr, n, BLOCK: tl.constexpr = 64):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + 1, mask=mask)
+
+
+def grid(meta: dict[str, Any]) -> tuple[int]:
+    return (enceladus.cdiv(meta["n"], meta["BLOCK"]),)
+
+
+@pytest.fixture
+def asynchronous() -> Iterator[None]:
+    enceladus.async_numpy(True)
+    yield
+    enceladus.async_numpy(False)
+
+
+def resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096
+
+
+@pytest.mark.parametrize("kind", ["numpy", "torch", "tensor"])
+def test_every_kind_of_array_is_written_in_place(kind: str) -> None:
+    x = np.arange(1000, dtype=np.float32)
+    make: Any = {"numpy": np.copy, "torch": torch.tensor, "tensor": enceladus.from_numpy}[kind]
+    arrays = [make(x), make(x), make(0 * x)]
+    add[grid](*arrays, 1000)
+    np.testing.assert_array_equal(np.asarray(arrays[2]), 2 * x)
+
+
+def test_a_slice_with_a_step_starts_where_it_starts() -> None:
+    x = np.zeros(100, np.float32)
+    increment[grid](x[10:], 5)
+    assert x.sum() == 5 and (x[10:15] == 1).all()
+
+
+def test_a_read_only_array_may_be_read_but_not_written() -> None:
+    x = np.ones(64, np.float32)
+    x.flags.writeable = False
+    out = np.zeros(64, np.float32)
+    add[grid](x, x, out, 64)
+    assert (out == 2).all()
+    with pytest.raises(
+        ValueError, match="argument `out_ptr` of `add` is read-only, but the kernel"
+    ):
+        add[grid](out, out, x, 64)
+    assert (x == 1).all()
+
+
+def test_arrays_that_overlap_give_the_sequential_result() -> None:
+    x = np.ones(128, np.float32)
+    add[(1,)](x[:64], x[32:96], x[64:], 64)
+    assert (x[64:128] == 2).all()
+
+
+def test_launches_on_numpy_wait_unless_told_not_to(asynchronous: None) -> None:
+    x = np.zeros(1000, np.float32)
+    for _ in range(20):
+        increment[grid](x, 1000)
+    enceladus.synchronize()
+    assert (x == 20).all()
+
+
+def test_an_asynchronous_launch_keeps_its_arrays_alive(asynchronous: None) -> None:
+    source = enceladus.zeros(1 << 20)
+    for _ in range(10):
+        scratch = np.zeros(1 << 20, np.float32)
+        increment[grid](scratch, 1 << 20)
+        add[grid](source, scratch, source, 1 << 20)
+        del scratch
+    assert (source.numpy() == 10).all()
+
+
+def test_what_waits_can_be_refused_and_named() -> None:
+    x = np.zeros(64, np.float32)
+    tensor = enceladus.from_numpy(x)
+    before = _core.forbid_waiting(True)
+    try:
+        increment[grid](tensor, 64)
+        increment[grid](torch.zeros(64), 64)
+        with pytest.raises(enceladus.EnceladusError, match="argument `y_ptr` is a NumPy array"):
+            add[grid](tensor, x, tensor, 64)
+        failures: list[Exception] = []
+
+        def elsewhere() -> None:
+            try:
+                increment[grid](x, 64)
+            except Exception as failure:
+                failures.append(failure)
+
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        assert not failures
+    finally:
+        _core.forbid_waiting(before)
+
+
+def test_threads_launch_at_once() -> None:
+    tensors = [enceladus.zeros(1000) for _ in range(4)]
+
+    def work(tensor: Any) -> None:
+        for _ in range(200):
+            increment[grid](tensor, 1000)
+
+    threads = [threading.Thread(target=work, args=(tensor,)) for tensor in tensors]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((tensor.numpy() == 200).all() for tensor in tensors)
+
+
+def test_ten_thousand_launches_leave_memory_flat() -> None:
+    x, y, out = (enceladus.zeros(64) for _ in range(3))
+    launch = add[(1,)]
+
+    def many(count: int) -> None:
+        for _ in range(count):
+            launch(x, y, out, 64)
+        enceladus.synchronize()
+
+    many(1000)
+    gc.collect()
+    tracemalloc.start()
+    many(10_000)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 20_000  # bytes; one object kept by each launch would be 160,000 and more
+
+
+def test_two_hundred_dropped_kernels_leave_memory_flat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENCELADUS_CACHE_DIR", str(tmp_path))
+    text = """
+import enceladus, enceladus.language as tl
+@enceladus.jit
+def fill(out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, {value} + tl.zeros((BLOCK,), tl.float32), mask=offsets < n)
+"""
+    out = enceladus.zeros(64)
+
+    def compile_one(value: int) -> Any:
+        kernel = module_of(text.format(value=value))["fill"]
+        kernel[(1,)](out, 64, BLOCK=64)
+        assert out[0].item() == value
+        return weakref.ref(kernel)
+
+    def compile_many(first: int, count: int) -> None:
+        kernels = [compile_one(value) for value in range(first, first + count)]
+        gc.collect()
+        assert not any(kernel() for kernel in kernels)
+
+    compile_many(0, 50)
+    before = resident_bytes()
+    compile_many(50, 200)
+    # Sources stay in linecache (ours to drop) and the allocator keeps some pages; 200 kernels kept
+    # by mistake would be 20 MB of text and code.
+    assert resident_bytes() - before < 8 << 20
+
+
+def test_a_compiled_kernel_shows_its_stages() -> None:
+    compiled = add.warmup(*[enceladus.MockTensor("float32")] * 3, 100)
+    assert isinstance(compiled, enceladus.CompiledKernel)
+    assert compiled.ir and compiled.source == compiled.llir == compiled.asm["llir"]
+    assert compiled.num_warps == 4
+    assert compiled.shared_memory_bytes == compiled.threadgroup_memory_bytes == 0
+    assert compiled.registers is None or compiled.registers > 0
+    uses = [(p.name, p.is_read, p.is_written) for p in compiled.artifact.parameters]
+    assert uses == [
+        ("x_ptr", True, False),
+        ("y_ptr", True, False),
+        ("out_ptr", False, True),
+        ("n", False, False),
+    ]
+    with pytest.raises(AttributeError, match="has no stage 'msl'; it has ir, llir"):
+        _ = compiled.msl
+
+
+def test_a_warmed_up_kernel_launches_without_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = enceladus.jit(add.fn)
+    kernel.warmup(*[enceladus.MockTensor("float32")] * 3, 100, num_warps=8)
+    monkeypatch.setattr(_core, "compile", None)
+    tensors = [enceladus.zeros(128) for _ in range(3)]
+    kernel[grid](*tensors, 100, num_warps=8)
+
+
+def test_explain_prints_and_returns_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+    report = add.explain(*[enceladus.MockTensor("float32")] * 3, 100, grid=(2,))
+    assert capsys.readouterr().out == report + "\n"
+    content = report.to_dict()
+    assert content["kernel"] == "add" and content["target"] == "cpu" and content["programs"] == 2
+    assert content["bytes"] == 2 * content["bytes_per_program"] == 2 * 3 * 64 * 4
+    assert report._repr_html_().startswith("<")
