@@ -53,7 +53,7 @@ AffineForms::AffineForms(const ir::Function& function, Meaning meaning, const Fa
       facts_(facts),
       states_(function.value_count(), State::kUnknown),
       forms_(function.value_count()) {
-  ENC_CHECK(facts || meaning == Meaning::kExact);
+  if (!facts_) facts_ = &own_facts_.emplace(function);
 }
 
 const Affine* AffineForms::of(Value* value) {
@@ -102,6 +102,7 @@ std::optional<Affine> AffineForms::of_scalar(Value* value) {
 
 std::optional<Affine> AffineForms::of_operation(Operation* op, Value* value) {
   const Type& type = value->type();
+  if (!may_take_apart(*op)) return std::nullopt;
   switch (op->opcode()) {
     case Opcode::kConstant: {
       Affine form;
@@ -153,6 +154,13 @@ std::optional<Affine> AffineForms::of_operation(Operation* op, Value* value) {
   }
 }
 
+// Wrapping forms are checked as a whole (fits); 64 bits hold every address.
+bool AffineForms::may_take_apart(const Operation& op) const {
+  const Type& type = op.result()->type();
+  if (meaning_ == Meaning::kWrapping || type.is_pointer()) return true;
+  return bit_width(type.dtype()) == 64 || !may_wrap(op, *facts_);
+}
+
 std::optional<Affine> AffineForms::of_sum(Operation* op, int64_t sign) {
   const Affine* a = of(op->operand(0));
   const Affine* b = of(op->operand(1));
@@ -196,7 +204,7 @@ std::optional<Affine> AffineForms::of_cast(Operation* op) {
   if (!from.is_integer() || from.is_bool() || is_bool(to)) return std::nullopt;
   bool keeps = is_signed(to) ? bit_width(to) > bit_width(from.dtype()) || (to == from.dtype())
                              : !is_signed(from.dtype()) && bit_width(to) >= bit_width(from.dtype());
-  if (!keeps && facts_) {
+  if (!keeps) {
     Range range = facts_->range(op->operand(0));
     keeps = from.dtype() != DType::kUInt64 && Range::of_dtype(to).contains(range) &&
             (is_signed(to) || range.low >= 0);

@@ -5,14 +5,16 @@
 // with a scalar base and scalar strides. Code generators make contiguous or strided accesses of
 // what has such a form and gathers of the rest. Changes nothing.
 //
-// Two meanings of a form:
-//   exact     what unlimited precision would give, which is what an address means (api.md 1.2).
-//             Scalars are taken apart too: `pid * 1024` is 1024 times the factor `pid`.
-//   wrapping  what the value is at its own type, for comparisons and stored values. Scalars stay
-//             whole, and a form exists only where no element wraps (proved by Facts).
+// A form is the value, element by element: operations of fewer than 64 bits that Facts do not prove
+// to keep within their type are not looked through. Two ways to look:
+//   kExact     for addresses, behind transforms/widen_offsets.h: scalars are taken apart too,
+//              `pid * 1024` is 1024 times the factor `pid`.
+//   kWrapping  for comparisons and stored values at their own type: scalars stay whole, and a form
+//              exists only where no element of a tile wraps.
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "analysis/facts.h"
@@ -38,7 +40,7 @@ Range range_of(const Sum& sum, const Facts& facts);
 class AffineForms {
  public:
   enum class Meaning { kExact, kWrapping };
-  // Both live longer than this. Exact forms need no facts.
+  // Both live longer than this. Without facts they are found here.
   AffineForms(const ir::Function& function, Meaning meaning, const Facts* facts = nullptr);
 
   // The form of an integer or pointer, scalar or tile; null where it has none. Every scalar has
@@ -60,7 +62,10 @@ class AffineForms {
   std::optional<Affine> of_reshape(ir::Operation* op);
   bool fits(const Affine& form, const ir::Type& type) const;
 
+  bool may_take_apart(const ir::Operation& op) const;
+
   Meaning meaning_;
+  std::optional<Facts> own_facts_;
   const Facts* facts_;
   enum class State : uint8_t { kUnknown, kNone, kSome };
   std::vector<State> states_;

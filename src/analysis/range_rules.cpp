@@ -166,7 +166,7 @@ Range wrapped(const Range& exact, DType dtype) {
 }
 
 std::optional<Range> exact_range(const Operation& op, const RangeSource& operands) {
-  if (op.operand_count() == 0 || op.result_count() != 1) return std::nullopt;
+  if (op.record().op_class != ir::OpClass::kElementwise) return std::nullopt;
   const ir::Type& type = op.result()->type();
   if (!type.is_integer()) return std::nullopt;
   Range a = operands.range(op.operand(0));

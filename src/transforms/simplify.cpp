@@ -13,41 +13,6 @@ using ir::Operation;
 using ir::Type;
 using ir::Value;
 
-namespace {
-
-// Whether a narrow integer operation on constants leaves its type's range. Such a constant stays
-// unfolded: it may be part of an address, which means the exact result (widen_offsets.h).
-bool wraps(const Operation& op, std::span<const uint64_t> bits, uint64_t result) {
-  DType dtype = op.result()->type().dtype();
-  if (!is_integer(dtype) || is_bool(dtype) || bit_width(dtype) == 64) return false;
-  auto number = [&](size_t i) {
-    return static_cast<__int128>(ir::integer_of_bits(dtype, bits[i]));
-  };
-  __int128 exact = 0;
-  switch (op.opcode()) {
-    case Opcode::kAdd:
-      exact = number(0) + number(1);
-      break;
-    case Opcode::kSub:
-      exact = number(0) - number(1);
-      break;
-    case Opcode::kMul:
-      exact = number(0) * number(1);
-      break;
-    case Opcode::kNeg:
-      exact = -number(0);
-      break;
-    case Opcode::kShl:
-      exact = number(0) * (__int128{1} << (bits[1] % static_cast<uint64_t>(bit_width(dtype))));
-      break;
-    default:
-      return false;
-  }
-  return exact != ir::integer_of_bits(dtype, result);
-}
-
-}  // namespace
-
 Value* uniform_scalar(Value* value) {
   if (value->type().rank() == 0) return value;
   Operation* op = value->definition();
@@ -84,8 +49,7 @@ Value* Simplifier::evaluated(Operation* op) {
   }
   std::optional<uint64_t> result =
       ir::evaluate(ir::scalar_operation(*op), std::span(bits.data(), count));
-  if (!result || wraps(*op, bits, *result)) return nullptr;
-  return builder_.constant_bits(op->result()->type(), *result);
+  return result ? builder_.constant_bits(op->result()->type(), *result) : nullptr;
 }
 
 // op(splat a, splat b) is splat(op(a, b)); constant tiles join as scalars.

@@ -68,8 +68,6 @@ bool is_defined_by(const Value* value, Opcode opcode) {
 
 uint64_t all_ones(DType dtype) { return ir::bits_of_integer(dtype, -1); }
 
-uint64_t smallest(DType dtype) { return uint64_t{1} << (bit_width(dtype) - 1); }
-
 // Whether every value of `from` is a value of `to`.
 bool converts_exactly(DType from, DType to) {
   auto digits = [](DType dtype) {
@@ -172,8 +170,7 @@ Value* Simplifier::integer_binary(Operation* op) {
       if (zero) return a;
       if (a == b) return zeros();
       if (constant_bits(a) == uint64_t{0}) return make(Opcode::kNeg, {b});
-      // Not where the negation wraps: an address means exact sums.
-      if (bits && is_signed(type.dtype()) && *bits != smallest(type.dtype())) {
+      if (bits) {
         Value* minus = builder_.constant_bits(
             type, ir::bits_of_integer(type.dtype(), static_cast<int64_t>(0 - *bits)));
         return make(Opcode::kAdd, {a, minus});

@@ -230,7 +230,10 @@ class Widener {
       exact_of(region->argument(index)) = region->append_argument(type, argument->name());
     exact_of(loop->result(slot)) = loop->append_result(type);
     Operation* yield = loop->regions().back()->terminator();
-    yield->append_operand(exact(yield->operand(slot)));
+    // The place in the yield comes first: what is handed on may need further slots.
+    int place = yield->operand_count();
+    yield->append_operand(exact_of(loop->regions().back()->argument(index)));
+    yield->set_operand(place, exact(yield->operand(slot)));
   }
 
   ir::Builder builder_;

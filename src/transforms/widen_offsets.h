@@ -4,9 +4,10 @@
 // give (api.md 1.2), while the same expression, stored or compared, wraps at its own type. Takes
 // any tile IR, gives the same function where every offset of an `addptr` and of a descriptor block
 // is computed in 64 bits unless value ranges prove that its own type holds it: the part of the
-// chain that may wrap is doubled in i64, loops and branches hand the doubles on. Runs first among
-// the passes that use facts, before folding could hide what wraps; what is then left of the narrow
-// chain is dead where nothing else uses it.
+// chain that may wrap is doubled in i64, loops and branches hand the doubles on. Runs first of all:
+// behind it every operation means what it says at its own type, so that other passes need not know
+// which values reach a pointer. What is left of the narrow chain is dead where nothing else uses
+// it.
 //
 // Exact are sums, differences, products, negations and shifts by constants; of signed numbers also
 // quotients, remainders, minima, maxima and absolute values; selections, conversions to types that

@@ -35,6 +35,7 @@ class AffineTest : public testing::Test {
   }
   Value* add(Value* a, Value* b) { return builder_.create(Opcode::kAdd, {a, b}); }
   Value* mul(Value* a, Value* b) { return builder_.create(Opcode::kMul, {a, b}); }
+  Value* wide(Value* value) { return builder_.cast(value, DType::kInt64); }
   Value* column(Value* row) {
     int64_t shape[] = {row->type().extent(0), 1};
     return builder_.create_typed(Opcode::kExpandDims, {row}, row->type().with_shape(shape),
@@ -49,9 +50,10 @@ TEST_F(AffineTest, a_block_of_a_matrix_has_a_base_and_two_strides) {
   Value* pointer = function_.append_parameter(
       {.name = "a", .type = Type::pointer(DType::kFloat32), .aligned_16 = true});
   Value* stride = parameter("stride");
-  Value* rows = add(splat(mul(program_id(), number(32)), {32}), arange(32));
-  Value* offsets = mul(column(rows), splat(stride, {32, 1}));
-  Value* both = add(splat(offsets, {32, 16}), splat(arange(16), {32, 16}));
+  Value* start = mul(wide(program_id()), wide(number(32)));
+  Value* rows = add(splat(start, {32}), wide(arange(32)));
+  Value* offsets = mul(column(rows), splat(wide(stride), {32, 1}));
+  Value* both = add(splat(offsets, {32, 16}), splat(wide(arange(16)), {32, 16}));
   Value* pointers = builder_.create(Opcode::kAddPtr, {splat(pointer, {32, 16}), both});
   AffineForms forms(function_, AffineForms::Meaning::kExact);
   const Affine* form = forms.of(pointers);
@@ -60,6 +62,12 @@ TEST_F(AffineTest, a_block_of_a_matrix_has_a_base_and_two_strides) {
   EXPECT_EQ(to_string(form->base), "32*stride*pid");
   EXPECT_EQ(to_string(form->strides[0]), "stride");
   EXPECT_EQ(to_string(form->strides[1]), "1");
+}
+
+TEST_F(AffineTest, what_may_wrap_is_not_taken_apart) {
+  Value* product = mul(program_id(), number(1 << 20));
+  AffineForms forms(function_, AffineForms::Meaning::kExact);
+  EXPECT_EQ(forms.scalar(wide(product)), Sum(product));
 }
 
 TEST_F(AffineTest, a_product_of_two_index_tiles_has_no_form) {
