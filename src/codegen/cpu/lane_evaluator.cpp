@@ -161,7 +161,8 @@ Lanes LaneEvaluator::compute(const ir::Value* value, int view) {
     case Opcode::kAddPtr: {
       const Address found = address(value, view);
       if (found.base == nullptr) return found.pointers;
-      return {pointers_of(found, value->type().element()), false, inner_level()};
+      const ir::Type pointee = ir::Type::number(value->type().dtype());
+      return {pointers_of(found, pointee), lanes_ == 1, inner_level()};
     }
     case Opcode::kLoad:
       return compute_load(op, view);

@@ -143,5 +143,22 @@ TEST_F(CompileCpuTest, sums_rows_and_columns_of_a_tile) {
   }
 }
 
+TEST_F(CompileCpuTest, atomics_of_a_tile_reach_the_elements_that_its_pointers_name) {
+  const Type pointer = Type::pointer(DType::kInt32);
+  Value *counts = parameter("counts", pointer), *old = parameter("old", pointer);
+  function_.options().arrays_disjoint = true;
+  Value* added =
+      builder_.create(Opcode::kAtomicRmw, {pointers(counts, arange(16)), arange(16)},
+                      {{ir::AttributeName::kAtomic, static_cast<int64_t>(ir::AtomicKind::kAdd)}});
+  builder_.create(Opcode::kStore, {pointers(old, arange(16)), added});
+  std::vector<int32_t> totals(16, 100), before(16);
+  KernelRunner runner(function_);
+  runner.argument(totals.data()).argument(before.data()).run(1);
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(totals[i], 100 + i);
+    EXPECT_EQ(before[i], 100);
+  }
+}
+
 }  // namespace
 }  // namespace enceladus::cpu
