@@ -46,6 +46,16 @@ void Context::fail_in_python(const std::string& what) {
   fail(DiagnosticId::kCompileTimeError, {what, kind, message});
 }
 
+void Context::collect(const CompilationFailure& failure) {
+  constexpr size_t kEnough = 20;
+  errors_.insert(errors_.end(), failure.diagnostics().begin(), failure.diagnostics().end());
+  if (errors_.size() >= kEnough) throw_collected();
+}
+
+void Context::throw_collected() const {
+  if (!errors_.empty()) throw CompilationFailure(errors_);
+}
+
 void Context::depend_on(nb::handle owner, std::string_view name, nb::handle value) {
   for (const Dependency& known : dependencies_)
     if (known.owner.is(owner) && known.name == name) return;

@@ -2,6 +2,7 @@
 // of the functions being inlined, the dependencies, and how errors are raised.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,9 @@ struct Frame {
   State state;
 };
 
+// Thrown where something is read whose computation has failed: there is nothing new to say.
+class AlreadyReported : public std::exception {};
+
 class Context {
  public:
   Context(ir::Function& function, std::vector<Dependency>& dependencies)
@@ -68,10 +72,16 @@ class Context {
   // place; anything that is no `Exception` (KeyboardInterrupt) goes on as it is.
   [[noreturn]] void fail_in_python(const std::string& what);
 
+  // Errors of statements that the rest of the kernel could do without. Throws when there are many.
+  void collect(const CompilationFailure& failure);
+  // Throws all that was collected.
+  void throw_collected() const;
+
   void depend_on(nb::handle owner, std::string_view name, nb::handle value);
 
  private:
   std::vector<Dependency>& dependencies_;
+  std::vector<Diagnostic> errors_;
 };
 
 // The name among `candidates` that is closest to `name`, quoted for a hint, or an empty string.

@@ -68,7 +68,14 @@ FrontendResult build_function(nb::handle jit_function, std::span<const ArgumentS
   context.frame = &frame;
   context.builder.set_location(parsed.location);
   bind_parameters(context, arguments);
-  run_block(context, parsed.body, true);
+  try {
+    run_block(context, parsed.body, true);
+  } catch (const CompilationFailure& failure) {
+    context.collect(failure);
+  } catch (const AlreadyReported&) {
+    // Its error is among the collected ones.
+  }
+  context.throw_collected();
   return result;
 }
 

@@ -215,6 +215,7 @@ Value tuple_subscript(Context& context, const Value& base, const Node& index) {
 
 void fail_unusable(Context& context, const Value& value, const Location& place) {
   const Unusable& reason = value.reason();
+  if (reason.reported) throw AlreadyReported();
   Diagnostic diagnostic = make_diagnostic(reason.id, place, std::span(reason.values));
   if (reason.defined.known()) diagnostic.notes.push_back({reason.defined, "assigned here"});
   context.fail(std::move(diagnostic));

@@ -66,9 +66,10 @@ class Carried {
       bool carried = false;
       for (const CarriedVariable& variable : variables_) carried |= variable.slot == index;
       if (carried) continue;
+      Value& value = context_.state().variables[index].value;
+      if (value.is_reported()) continue;
       Location place = after.variables[index].assigned;
-      context_.state().variables[index].value =
-          Value::unusable({DiagnosticId::kDefinedInLoop, {name_of(index)}, place});
+      value = Value::unusable({DiagnosticId::kDefinedInLoop, {name_of(index)}, place});
     }
   }
 

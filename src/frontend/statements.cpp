@@ -54,21 +54,58 @@ void run_return(Context& context, const Node& node) {
   context.fail_at(node, DiagnosticId::kKernelReturnsValue, {context.frame->function->name});
 }
 
+void forget_targets(Context& context, const Node& target) {
+  for (const Node* item : target.items) forget_targets(context, *item);
+  if (target.kind != NodeKind::kName) return;
+  Variable& variable = context.state().variables[static_cast<size_t>(target.slot)];
+  variable.value = Value::unusable(
+      {DiagnosticId::kNotAssignedYet, {nb::cast<std::string>(target.object)}, {}, true});
+  variable.assigned = context.place_of(target);
+}
+
+void run_plain_statement(Context& context, const Node& node) {
+  switch (node.kind) {
+    case NodeKind::kAssign:
+      return run_assignment(context, node);
+    case NodeKind::kAugAssign:
+      return run_augmented_assignment(context, node);
+    case NodeKind::kAnnAssign:
+      return run_annotated_assignment(context, node);
+    default:
+      evaluate(context, *node.first);
+  }
+}
+
+// A statement of the kernel that fails leaves its variables without a value, and what reads them
+// is skipped without a word: each mistake is reported once, and so are those behind it.
+void run_recoverable(Context& context, const Node& node) {
+  Frame* frame = context.frame;
+  if (frame->caller) return run_plain_statement(context, node);
+  ir::Region* region = context.builder.region();
+  try {
+    return run_plain_statement(context, node);
+  } catch (const CompilationFailure& failure) {
+    context.collect(failure);
+  } catch (const AlreadyReported&) {
+    // Its error has been collected.
+  }
+  context.frame = frame;
+  context.builder.set_insertion_at_end(region);
+  bool has_list = node.kind == NodeKind::kAssign;
+  if (node.kind != NodeKind::kExpressionStatement && !has_list)
+    forget_targets(context, *node.first);
+  for (const Node* target : node.items) forget_targets(context, *target);
+}
+
 // True where the rest of the block has been run.
 bool run_statement(Context& context, const Node& node, Block rest, bool is_tail) {
   context.at(node);
   switch (node.kind) {
     case NodeKind::kAssign:
-      run_assignment(context, node);
-      return false;
     case NodeKind::kAugAssign:
-      run_augmented_assignment(context, node);
-      return false;
     case NodeKind::kAnnAssign:
-      run_annotated_assignment(context, node);
-      return false;
     case NodeKind::kExpressionStatement:
-      evaluate(context, *node.first);
+      run_recoverable(context, node);
       return false;
     case NodeKind::kIf:
       return run_if(context, node, rest, is_tail);

@@ -33,7 +33,8 @@ struct DescriptorParts {
 struct Unusable {
   DiagnosticId id;
   std::vector<std::string> values;
-  Location defined;  // where it got a value, for a note
+  Location defined;       // where it got a value, for a note
+  bool reported = false;  // its computation has failed with an error of its own
 };
 
 struct Value {
@@ -58,6 +59,7 @@ struct Value {
   static Value tuple(std::vector<Value> elements);
   static Value descriptor(ir::Value* ssa, DescriptorParts parts);
   static Value unusable(Unusable reason);
+  bool is_reported() const { return is(Kind::kUnusable) && reason().reported; }
   static Value none();
   static Value boolean(bool value);
 
