@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
   enceladus::bind_errors(module);
   enceladus::bind_artifact(module);
   enceladus::bind_compile(module);
+  enceladus::bind_ir(module);
   enceladus::bind_launch(module);
   enceladus::bind_runtime(module);
   enceladus::bind_tensor(module);
