@@ -91,10 +91,10 @@ pipeline::CompileOptions compile_options(const nb::dict& options) {
   return result;
 }
 
-nb::list time_list(double frontend_milliseconds, const std::vector<pipeline::StageTime>& times) {
+nb::list time_list(double frontend_milliseconds, const std::vector<StageTime>& times) {
   nb::list result;
   result.append(nb::make_tuple("frontend", frontend_milliseconds));
-  for (const pipeline::StageTime& time : times)
+  for (const StageTime& time : times)
     result.append(nb::make_tuple(time.stage, time.milliseconds));
   return result;
 }

@@ -4,7 +4,6 @@
 #include "analysis/memory_use.h"
 #include "ir/printer.h"
 #include "ir/verifier.h"
-#include "pipeline/stopwatch.h"
 #include "pipeline/targets.h"
 #include "support/check.h"
 #include "transforms/tile_passes.h"

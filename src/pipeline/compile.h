@@ -9,6 +9,7 @@
 
 #include "ir/ir.h"
 #include "support/artifact.h"
+#include "support/stopwatch.h"
 
 namespace enceladus::pipeline {
 
@@ -18,11 +19,6 @@ struct CompileOptions {
   std::string target = "cpu";  // "cpu", "metal", "metal-sim", "cuda"
   Verification verification = Verification::kOnce;
   std::string override_text;  // replaces what the target's emitter writes; empty: nothing does
-};
-
-struct StageTime {
-  std::string stage;
-  double milliseconds;
 };
 
 struct CompileResult {

@@ -12,9 +12,7 @@ Artifact compile_cpu(const ir::Function& function, const CompileOptions& options
                      Stopwatch& stopwatch) {
   cpu::CpuOptions cpu_options{.verify = options.verification == Verification::kAfterEveryPass,
                               .llvm_override = options.override_text};
-  Artifact artifact = cpu::compile_cpu(function, cpu_options);
-  stopwatch.lap("machine code");
-  return artifact;
+  return cpu::compile_cpu(function, cpu_options, stopwatch);
 }
 
 }  // namespace enceladus::pipeline

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "pipeline/compile.h"
-#include "pipeline/stopwatch.h"
 
 namespace enceladus::pipeline {
 

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "analysis/cost.h"
-#include "analysis/memory_use.h"
 #include "codegen/cpu/dot_emitter.h"
 #include "codegen/cpu/kernel_emitter.h"
 #include "codegen/cpu/object_code.h"
@@ -16,18 +14,11 @@
 namespace enceladus::cpu {
 namespace {
 
-std::vector<Parameter> describe_parameters(const ir::Function& function) {
-  const std::vector<analysis::ParameterUse> uses = analysis::parameter_uses(function);
-  std::vector<Parameter> parameters;
-  for (const ir::ParameterInfo& info : function.parameters()) {
-    const analysis::ParameterUse& use = uses[parameters.size()];
-    parameters.push_back({.name = info.name,
-                          .dtype = info.type.dtype(),
-                          .is_pointer = info.type.is_pointer(),
-                          .is_read = use.is_read,
-                          .is_written = use.is_written});
-  }
-  return parameters;
+// A target machine takes most of a millisecond to make, and may not be shared between threads.
+llvm::TargetMachine& machine_of_thread() {
+  thread_local const std::unique_ptr<llvm::TargetMachine> machine =
+      make_target_machine(host_target());
+  return *machine;
 }
 
 int64_t product_scratch_bytes(const ir::Function& function, const HostTarget& host) {
@@ -40,36 +31,36 @@ int64_t product_scratch_bytes(const ir::Function& function, const HostTarget& ho
 
 }  // namespace
 
-Artifact compile_cpu(const ir::Function& function, const CpuOptions& options) {
+Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
+                     Stopwatch& stopwatch) {
   const HostTarget& host = host_target();
   Artifact artifact;
-  artifact.target = "cpu";
-  artifact.kernel = function.name();
   artifact.entry = "enceladus_" + function.name();
-  artifact.parameters = describe_parameters(function);
-  const analysis::Cost cost = analysis::estimate_cost(function);
-  artifact.bytes_per_program = cost.bytes;
-  artifact.operations_per_program = cost.operations;
-  artifact.num_warps = function.options().num_warps;
   const loop::Plan plan = loop::make_plan(
       function,
       [&](const ir::Operation* dot, loop::Buffer& buffer) { set_dot_layout(host, dot, buffer); });
   artifact.scratch_bytes = plan.scratch_bytes + product_scratch_bytes(function, host);
+  stopwatch.lap("loop plan");
+
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-  if (options.llvm_override.empty()) {
-    module = std::make_unique<llvm::Module>(function.name(), context);
+  llvm::TargetMachine& machine = machine_of_thread();
+  auto module = std::make_unique<llvm::Module>(function.name(), context);
+  const bool is_ours = options.llvm_override.empty();
+  if (is_ours)
     emit_kernel(*module, host, function, plan, artifact.entry, artifact.walk);
-  } else {
+  else
     module = parse_module(options.llvm_override, context);
-  }
   if (options.verify) verify_module(*module);
-  const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(host);
   module->setTargetTriple(host.triple);
-  module->setDataLayout(machine->createDataLayout());
-  optimize_module(*module, *machine);
+  module->setDataLayout(machine.createDataLayout());
+  stopwatch.lap("LLVM IR");
+
+  if (is_ours) optimize_module(*module, machine);
+  stopwatch.lap("optimize");
   artifact.stages.emplace_back("llir", print_module(*module));
-  artifact.binary = emit_object(*module, *machine);
+  stopwatch.lap("print");
+  artifact.binary = emit_object(*module, machine);
+  stopwatch.lap("object");
   return artifact;
 }
 

@@ -6,6 +6,7 @@
 
 #include "ir/ir.h"
 #include "support/artifact.h"
+#include "support/stopwatch.h"
 
 namespace enceladus::cpu {
 
@@ -16,6 +17,7 @@ struct CpuOptions {
 
 // Thread safe: every call has its own LLVM context. Throws CompilationFailure for what the target
 // cannot do, InternalError for our own mistakes.
-Artifact compile_cpu(const ir::Function& function, const CpuOptions& options = {});
+// Fills in what the target decides: entry, binary, the "llir" stage, scratch and walk.
+Artifact compile_cpu(const ir::Function& function, const CpuOptions& options, Stopwatch& stopwatch);
 
 }  // namespace enceladus::cpu

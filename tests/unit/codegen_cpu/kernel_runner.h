@@ -15,7 +15,7 @@ namespace enceladus::cpu {
 class KernelRunner {
  public:
   explicit KernelRunner(const ir::Function& function)
-      : artifact_(compile_cpu(function, {.verify = true})),
+      : artifact_(compile_cpu(function, {.verify = true}, stopwatch_)),
         code_(load_object(artifact_.binary, artifact_.entry)) {}
 
   template <typename T>
@@ -51,6 +51,7 @@ class KernelRunner {
   std::vector<std::string> lines, failures;
 
  private:
+  Stopwatch stopwatch_;
   Artifact artifact_;
   CodeImage code_;
   std::vector<uint64_t> slots_;

@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/compile.h"
+namespace enceladus {
 
-namespace enceladus::pipeline {
+struct StageTime {
+  std::string stage;
+  double milliseconds;
+};
 
 class Stopwatch {
  public:
@@ -25,4 +28,4 @@ class Stopwatch {
   std::vector<StageTime> times_;
 };
 
-}  // namespace enceladus::pipeline
+}  // namespace enceladus
