@@ -152,7 +152,7 @@ def is_users_own(function: types.FunctionType) -> bool:
 
 def is_mutable(value: Any) -> bool:
     """Whether a value can change and stay the same object, so that identity proves nothing."""
-    if isinstance(value, (list, dict, set, bytearray)):
+    if isinstance(value, (list, dict, set, bytearray)) or is_array(value):
         return True
     if isinstance(value, (type, types.ModuleType, types.FunctionType, enum.Enum)):
         return False
@@ -161,6 +161,11 @@ def is_mutable(value: Any) -> bool:
     hashed_by = getattr(type(value), "__hash__", None)
     by_identity = hashed_by is None or hashed_by is object.__hash__
     return by_identity and hasattr(value, "__dict__") and not hasattr(value, "__wrapped__")
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is a NumPy array or like one; scalars of NumPy are not."""
+    return hasattr(value, "tobytes") and hasattr(value, "shape") and hasattr(value, "__setitem__")
 
 
 def fingerprint(value: Any, depth: int = 0) -> str:
@@ -234,6 +239,8 @@ def object_fingerprint(value: Any, depth: int) -> str:
         return f"jit:{function_fingerprint(value.fn, depth)}:{digest(value.source)}"
     if isinstance(value, enum.Enum):
         return f"enum:{type_name(value)}.{value.name}={fingerprint(value.value, depth + 1)}"
+    if is_array(value):  # whose repr leaves elements out
+        return f"{type_name(value)}:{value.dtype}{value.shape}:{digest(value.tobytes())}"
     text = repr(value)
     if " at 0x" not in text:
         return f"{type_name(value)}:{text}"

@@ -20,6 +20,7 @@ from enceladus import _core, _environment
 from enceladus._cache import CacheEntry, Spec, Specialized, entry_of
 from enceladus._dependencies import Record, expand, function_records
 from enceladus.compiled import CompiledKernel
+from enceladus.errors import CompilationError
 
 __all__ = ["Variants"]
 
@@ -122,7 +123,12 @@ def compile_now(
         "verify": _environment.read("VERIFY"),
         "override": override,
     }
-    artifact, reported, times = _core.compile(kernel, list(specialized.specs), options)
+    try:
+        artifact, reported, times = _core.compile(kernel, list(specialized.specs), options)
+    except RuntimeError as error:
+        if override is None:
+            raise
+        raise CompilationError(f"the override of `{kernel.__name__}`: {error}") from None
     records = list(reported)
     for constant in specialized.constants():
         if isinstance(constant, types.FunctionType):

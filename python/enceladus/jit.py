@@ -17,6 +17,7 @@ from enceladus._parameters import Parameter, parameters_of
 from enceladus._source import source_of
 from enceladus._variants import Variants
 from enceladus.compiled import CompiledKernel
+from enceladus.errors import CompilationError
 from enceladus.explain import Report
 from enceladus.language import _registry
 
@@ -75,6 +76,10 @@ class JITFunction(_core.KernelBase):
 
     def __repr__(self) -> str:
         return f"<enceladus.jit function {self.__qualname__} at {self.filename}:{self.first_line}>"
+
+    def __reduce__(self) -> str:
+        """Pickles and copies by name, as functions do."""
+        return self.__qualname__
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """A helper's call from a kernel in the interpreter; anywhere else a mistake."""
@@ -141,7 +146,11 @@ class JITFunction(_core.KernelBase):
         self, key: bytes, specs: list[tuple[Any, ...]], options: dict[str, Any], launching: bool
     ) -> CompiledKernel:
         """Called by the launch path for a specialization that its table does not have."""
-        return self._variants.find(key, specs, options, launching)
+        try:
+            return self._variants.find(key, specs, options, launching)
+        except CompilationError as error:
+            # Its text says where in the kernel; our own frames would only bury that.
+            raise error.with_traceback(None) from None
 
     def _interpret(self, grid: tuple[int, int, int], arguments: dict[str, Any]) -> None:
         """Called by the launch path in place of a launch."""

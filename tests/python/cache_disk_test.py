@@ -178,6 +178,9 @@ def test_an_override_replaces_the_generated_text(
     out = np.zeros(50, np.float32)
     module_of(KERNEL)["fill"][(2,)](out, 50, BLOCK=32)
     assert (out == 9).all()
+    (tmp_path / "fill.ll").write_text("define void @run() {\n  frobnicate\n}\n")
+    with pytest.raises(enceladus.CompilationError, match="override of `fill`: LLVM IR:2:3"):
+        module_of(KERNEL)["fill"][(2,)](out, 50, BLOCK=32)
 
 
 def test_threads_compile_one_specialization_once(monkeypatch: pytest.MonkeyPatch) -> None:

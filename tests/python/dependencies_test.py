@@ -98,6 +98,15 @@ def test_equal_values_made_apart_share_a_fingerprint() -> None:
     assert fingerprint((1, "a" * 50)) == fingerprint((1, "".join(["a"] * 50)))
     assert fingerprint({1, 2, 3}) == fingerprint({3, 2, 1})
     assert fingerprint(Settings(4)) == fingerprint(Settings(4))
+    assert fingerprint(np.zeros(5000)) == fingerprint(np.zeros(5000))
+
+
+def test_every_element_of_an_array_counts() -> None:
+    array = np.zeros(5000)
+    before = fingerprint(array)
+    array[2500] = 1
+    assert fingerprint(array) != before
+    assert is_mutable(array) and not is_mutable(np.float64(1))
 
 
 def test_a_value_that_only_an_address_names_is_unstable() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib.util
 import linecache
+import pickle
 import sys
 from pathlib import Path
 
@@ -158,6 +160,16 @@ def test_a_plain_call_of_a_kernel_says_how_to_launch() -> None:
 
     with pytest.raises(TypeError, match=r"launch it with kernel\[grid\]"):
         kernel(1)
+
+
+@enceladus.jit
+def at_module_level(x_ptr):
+    pass
+
+
+def test_kernels_pickle_and_copy_by_name() -> None:
+    assert pickle.loads(pickle.dumps(at_module_level)) is at_module_level
+    assert copy.deepcopy([at_module_level]) == [at_module_level]
 
 
 def test_cdiv_and_next_power_of_2() -> None:
