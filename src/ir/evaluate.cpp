@@ -203,8 +203,8 @@ Bits float_operation(const ScalarOperation& op, std::span<const uint64_t> operan
 // --- conversions ---
 
 uint64_t float_to_integer(double value, DType to) {
+  if (is_bool(to)) return value != 0;  // also for NaN
   if (std::isnan(value)) return 0;
-  if (is_bool(to)) return value != 0;
   int width = bit_width(to);
   double limit = std::ldexp(1.0, is_signed(to) ? width - 1 : width);  // the first above the range
   double whole = std::trunc(value);

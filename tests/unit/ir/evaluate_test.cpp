@@ -111,6 +111,7 @@ TEST(Evaluate, floats_convert_to_integers_by_truncation_and_saturation) {
   EXPECT_EQ(to(DType::kInt32, std::nan("")), 0);
   EXPECT_EQ(to(DType::kInt1, 0.5), 1);
   EXPECT_EQ(to(DType::kInt1, -0.0), 0);
+  EXPECT_EQ(to(DType::kInt1, std::nan("")), 1);
 }
 
 TEST(Evaluate, conversions_to_narrow_floats_round_once) {
