@@ -28,6 +28,7 @@ ALLOWED = {
     ],
     "runtime/common": ["support"],
     "runtime/cpu": ["runtime/common", "support"],
+    "simulator": ["support"],
     "bindings": [
         "pipeline",
         "frontend",

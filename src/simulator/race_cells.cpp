@@ -1,0 +1,131 @@
+#include "simulator/race_cells.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace enceladus::simulator {
+namespace {
+
+constexpr uint32_t kLanes = 32;
+constexpr size_t kWord = 4;
+
+bool ordered_after_write(const Cell& cell, const CellAccess& access) {
+  if (cell.write_epoch == 0 || (access.atomic && cell.write_atomic)) return true;
+  if (cell.write_threadgroup != access.threadgroup) return false;
+  if (cell.write_epoch != access.epoch || cell.write_thread == access.thread) return true;
+  return cell.write_thread / kLanes == access.thread / kLanes &&
+         cell.write_simd_epoch != access.simd_epoch;
+}
+
+bool ordered_after_reads(const Cell& cell, const CellAccess& access) {
+  if (cell.read_epoch == 0) return true;
+  if (cell.many_threadgroups || cell.read_threadgroup != access.threadgroup) return false;
+  if (cell.read_epoch != access.epoch) return true;
+  if (cell.many_read_groups || cell.read_thread / kLanes != access.thread / kLanes) return false;
+  if (cell.read_simd_epoch != access.simd_epoch) return true;
+  return !cell.many_readers && cell.read_thread == access.thread;
+}
+
+void note_write(Cell& cell, const CellAccess& access) {
+  bool split = cell.split;
+  cell = {};
+  cell.split = split;
+  cell.write_epoch = access.epoch;
+  cell.write_simd_epoch = access.simd_epoch;
+  cell.write_threadgroup = access.threadgroup;
+  cell.write_code = access.code;
+  cell.write_thread = static_cast<uint16_t>(access.thread);
+  cell.write_atomic = access.atomic;
+}
+
+void note_read(Cell& cell, const CellAccess& access) {
+  if (cell.read_epoch != 0 && cell.read_threadgroup != access.threadgroup) {
+    cell.many_threadgroups = true;
+  }
+  bool same_threadgroup = cell.read_threadgroup == access.threadgroup;
+  if (!same_threadgroup || cell.read_epoch != access.epoch) {
+    cell.many_readers = cell.many_read_groups = false;
+  } else if (cell.read_thread / kLanes != access.thread / kLanes) {
+    cell.many_read_groups = true;
+  } else if (cell.read_simd_epoch != access.simd_epoch) {
+    cell.many_readers = false;
+  } else if (cell.read_thread != access.thread) {
+    cell.many_readers = true;
+  }
+  if (cell.read_thread != access.thread) cell.earlier_reader = cell.read_thread;
+  cell.read_epoch = access.epoch;
+  cell.read_simd_epoch = access.simd_epoch;
+  cell.read_threadgroup = access.threadgroup;
+  cell.read_code = access.code;
+  cell.read_thread = static_cast<uint16_t>(access.thread);
+}
+
+void merge(Conflict& total, const Conflict& one) {
+  if (!total.found) total = one;
+}
+
+}  // namespace
+
+Conflict touch(Cell& cell, const CellAccess& access) {
+  Conflict conflict;
+  if (!ordered_after_write(cell, access)) {
+    conflict = {true, true, cell.write_thread, cell.write_threadgroup, cell.write_code};
+  } else if (access.write && !ordered_after_reads(cell, access)) {
+    bool self = cell.read_thread == access.thread && cell.read_threadgroup == access.threadgroup;
+    uint32_t reader = self ? cell.earlier_reader : cell.read_thread;
+    conflict = {true, false, reader, cell.read_threadgroup, cell.read_code};
+  }
+  if (access.write) {
+    note_write(cell, access);
+  } else if (!access.atomic) {
+    note_read(cell, access);
+  }
+  return conflict;
+}
+
+RaceCells::RaceCells(size_t bytes) : mapped_bytes_((bytes + kWord) * sizeof(Cell)) {
+  void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  cells_ = static_cast<Cell*>(memory);
+}
+
+RaceCells::~RaceCells() { munmap(cells_, mapped_bytes_); }
+
+Conflict RaceCells::access(size_t offset, size_t size, const CellAccess& access) {
+  Conflict conflict;
+  size_t end = offset + size;
+  while (offset < end) {
+    Cell* word = cells_ + offset / kWord * kWord;
+    size_t first = offset % kWord;
+    size_t count = end - offset < kWord - first ? end - offset : kWord - first;
+    bool whole = count == kWord;
+    if (whole && !word->split) {
+      merge(conflict, touch(*word, access));
+    } else {
+      if (!word->split) {
+        for (size_t i = 1; i < kWord; ++i) word[i] = word[0];
+        word->split = true;
+      }
+      for (size_t i = first; i < first + count; ++i) merge(conflict, touch(word[i], access));
+      if (whole && access.write) word->split = false;
+    }
+    offset += count;
+  }
+  return conflict;
+}
+
+const Cell& RaceCells::cell_of(size_t offset) const {
+  const Cell* word = cells_ + offset / kWord * kWord;
+  return word->split ? word[offset % kWord] : word[0];
+}
+
+bool RaceCells::written_since(size_t offset, size_t size, uint32_t first) const {
+  for (size_t i = offset; i < offset + size; ++i) {
+    if (cell_of(i).write_epoch < first) return false;
+  }
+  return true;
+}
+
+}  // namespace enceladus::simulator
