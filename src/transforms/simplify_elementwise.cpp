@@ -291,7 +291,11 @@ Value* Simplifier::conversion(Operation* op) {
   if (!inner || !inner->is(op->opcode())) return nullptr;
   Value* source = inner->operand(0);
   if (op->is(Opcode::kBitcast)) return make_typed(Opcode::kBitcast, {source}, type);
-  if (!converts_exactly(source->type().dtype(), a->type().dtype())) return nullptr;
+  DType from = source->type().dtype();
+  if (!converts_exactly(from, a->type().dtype())) return nullptr;
+  // A float saturates where an integer wraps.
+  bool through_float = is_integer(from) && a->type().is_float() && type.is_integer();
+  if (through_float && !type.is_bool() && !converts_exactly(from, type.dtype())) return nullptr;
   if (source->type() == type) return source;
   std::vector<ir::Attribute> attributes(op->attributes().begin(), op->attributes().end());
   return make_typed(Opcode::kCast, {source}, type, std::move(attributes));
