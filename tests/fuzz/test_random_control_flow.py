@@ -1,0 +1,36 @@
+"""Fixed seeds of the random structured programs; open-ended runs are by hand."""
+
+import numpy as np
+import pytest
+import random_control_flow
+
+import enceladus
+from enceladus import _core
+
+LENGTH = 5
+SEEDS = range(60)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("target", [device.name for device in enceladus.devices()])
+def test_random_program_does_what_python_does(target, seed, monkeypatch):
+    if not hasattr(_core, "compile"):
+        pytest.skip("this build has no compiler")
+
+    def launch(kernel, grid, arguments, interpreted):
+        monkeypatch.setenv("ENCELADUS_INTERPRET", "1" if interpreted else "0")
+        with enceladus.device(target):
+            kernel[grid](**arguments)
+
+    found = random_control_flow.differences(seed, LENGTH, launch)
+    assert not found, f"seed {seed}, length {LENGTH}:\n" + "\n".join(found)
+
+
+def test_a_wrong_target_is_seen():
+    def launch(kernel, grid, arguments, interpreted):
+        kernel.interpret = True
+        kernel[grid](**arguments)
+        if not interpreted:
+            np.negative(arguments["out_ptr"], out=arguments["out_ptr"])
+
+    assert random_control_flow.differences(1, LENGTH, launch)
