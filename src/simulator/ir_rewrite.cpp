@@ -32,7 +32,10 @@ std::string readable_name(const std::string& symbol) {
       abi::__cxa_demangle(symbol.c_str() + 1, nullptr, nullptr, &status), std::free);
   std::string text = status == 0 && name ? name.get() : symbol.substr(1);
   size_t colon = text.rfind("::");
-  return colon == std::string::npos ? text : text.substr(colon + 2);
+  if (colon != std::string::npos) text = text.substr(colon + 2);
+  // The headers rename what is a keyword of OpenCL (enceladus/keywords.h).
+  constexpr std::string_view kRenamed = "enceladus_name_";
+  return text.starts_with(kRenamed) ? text.substr(kRenamed.size()) : text;
 }
 
 std::string with_suffix(const std::string& symbol, const std::string& suffix) {

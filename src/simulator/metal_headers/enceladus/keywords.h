@@ -11,6 +11,17 @@
 #define constant __constant
 #define kernel __kernel
 #define double enceladus_error_double_is_not_a_type_of_metal
+
+// Keywords of OpenCL that are free names in MSL.
+#define local enceladus_name_local
+#define global enceladus_name_global
+#define generic enceladus_name_generic
+#define pipe enceladus_name_pipe
+#define read_only enceladus_name_read_only
+#define write_only enceladus_name_write_only
+#define read_write enceladus_name_read_write
+#define vec_step enceladus_name_vec_step
+
 #define __METAL_VERSION__ ENCELADUS_METAL_VERSION
 #define METAL_FUNC inline __attribute__((always_inline))
 #define INFINITY __builtin_inff()
