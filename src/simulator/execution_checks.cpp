@@ -58,10 +58,14 @@ void Execution::check_alignment(uintptr_t address, size_t size, size_t alignment
                                 uintptr_t code) {
   if (address % alignment == 0) return;
   Finding found = finding(ReportKind::kMisaligned, code);
-  if (!reports_.is_new(found)) return;
-  found.message = access_text(write, size) + " at an address that is no multiple of " +
-                  std::to_string(alignment);
-  reports_.add(std::move(found));
+  if (reports_.is_new(found)) {
+    found.message = access_text(write, size) + " at an address that is no multiple of " +
+                    std::to_string(alignment);
+    reports_.add(std::move(found));
+  }
+  // The vector instruction that follows would fault; narrower ones do not mind.
+  constexpr size_t kVectorBytes = 16;
+  if (alignment >= kVectorBytes) stop();
 }
 
 void Execution::access(uintptr_t address, size_t size, size_t alignment, bool write,
