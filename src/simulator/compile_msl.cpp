@@ -171,24 +171,30 @@ std::vector<std::string> frontend_command(const std::string& clang, const fs::pa
   return command;
 }
 
-// "kernel.metal:12:3: error: text" -> a message; notes and lines about our headers are kept as
-// text.
+// Sets the place of a message from "...kernel.metal:12:3: ...", where the line has one.
+void read_place(const std::string& line, MslMessage& message) {
+  size_t name = line.find(kMslFileName);
+  if (name == std::string::npos) return;
+  unsigned row = 0, column = 0;
+  std::sscanf(line.c_str() + name + kMslFileName.size(), ":%u:%u", &row, &column);
+  message.line = row;
+  message.column = column;
+}
+
+// An error inside our headers gets the place of the note that leads back to the text.
 std::vector<MslMessage> parse_messages(const std::string& errors) {
   std::vector<MslMessage> messages;
   std::istringstream lines(errors);
   for (std::string line; std::getline(lines, line);) {
-    size_t error = line.find("error: ");
-    if (error == std::string::npos) continue;
-    MslMessage message;
-    message.text = line.substr(error + 7);
-    size_t name = line.find(kMslFileName);
-    if (name != std::string::npos) {
-      unsigned row = 0, column = 0;
-      std::sscanf(line.c_str() + name + kMslFileName.size(), ":%u:%u", &row, &column);
-      message.line = row;
-      message.column = column;
+    if (size_t error = line.find("error: "); error != std::string::npos) {
+      MslMessage message;
+      message.text = line.substr(error + 7);
+      read_place(line, message);
+      messages.push_back(message);
+    } else if (line.find("note: ") != std::string::npos && !messages.empty() &&
+               messages.back().line == 0) {
+      read_place(line, messages.back());
     }
-    messages.push_back(message);
   }
   return messages;
 }

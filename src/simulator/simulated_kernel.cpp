@@ -13,7 +13,17 @@ namespace {
   throw std::invalid_argument("kernel `" + signature.name + "`: " + text);
 }
 
-void check_size(const KernelSignature& signature, const LaunchRequest& request) {
+constexpr size_t kThreadgroupMemoryBytes = 32768;
+
+void check_size(const KernelSignature& signature, const LaunchRequest& request,
+                size_t static_bytes) {
+  size_t bytes = static_bytes;
+  for (const ThreadgroupMemory& one : request.threadgroup_memory) bytes += one.bytes;
+  if (bytes > kThreadgroupMemoryBytes) {
+    refuse(signature, std::to_string(bytes) + " bytes of threadgroup memory (" +
+                          std::to_string(static_bytes) + " declared by the kernel); " +
+                          std::to_string(kThreadgroupMemoryBytes) + " are possible");
+  }
   uint64_t threads = uint64_t{request.threads[0]} * request.threads[1] * request.threads[2];
   if (threads == 0 || threads > signature.max_total_threads) {
     refuse(signature, std::to_string(threads) + " threads a threadgroup; 1 to " +
@@ -75,7 +85,7 @@ size_t SimulatedKernel::static_threadgroup_bytes() const {
 }
 
 Reports SimulatedKernel::run(const LaunchRequest& request) const {
-  check_size(signature_, request);
+  check_size(signature_, request, static_threadgroup_bytes());
   MemoryMap memory;
   std::vector<size_t> threadgroup_bytes;
   for (const ThreadgroupMemory& one : request.threadgroup_memory) {
