@@ -32,7 +32,7 @@ def through_a_branch_and_a_minimum(out, n, big):
 def carried_around_a_loop(out, n, big):
     ahead = 0
     behind = 0
-    for i in range(0, n):
+    for i in range(n):
         tl.store(out + (ahead - behind), i + 1)
         ahead += big * 30000
         behind += big * 30000 - 1

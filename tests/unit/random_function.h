@@ -14,7 +14,13 @@ namespace enceladus::testing {
 // Parameters: two int32 pointers, `n` and `m` (int32), `u` (uint32), `w` (int64), `c` (bool).
 class RandomFunction {
  public:
-  explicit RandomFunction(uint32_t seed) : random_(seed) {}
+  // Addresses anywhere, or only within kBoundedElements behind each pointer parameter, so that a
+  // kernel can run on real memory.
+  enum class Addresses { kAnywhere, kBounded };
+  static constexpr int64_t kBoundedElements = 256;
+
+  explicit RandomFunction(uint32_t seed, Addresses addresses = Addresses::kAnywhere)
+      : random_(seed), bounded_(addresses == Addresses::kBounded) {}
 
   std::unique_ptr<ir::Function> make() {
     auto function = std::make_unique<ir::Function>("random", Location{});
@@ -164,7 +170,20 @@ class RandomFunction {
     }
   }
 
+  Value* bounded_pointers() {
+    Value* offset = pick_integer();
+    Value* bound = builder_->integer(
+        offset->type(),
+        std::min<int64_t>(kBoundedElements - 1,
+                          offset->type().dtype() == DType::kInt8 ? 127 : INT64_MAX));
+    Value* base =
+        builder_->broadcast_to(scope_[static_cast<size_t>(below(2))], offset->type().shape());
+    return builder_->create(Opcode::kAddPtr,
+                            {base, builder_->create(Opcode::kAnd, {offset, bound})});
+  }
+
   Value* pointers() {
+    if (bounded_) return bounded_pointers();
     Value* offset = pick_integer();
     Value* base = pick(Type::pointer(DType::kInt32, offset->type().shape()));
     Value* value = builder_->create(Opcode::kAddPtr, {base, offset});
@@ -287,6 +306,7 @@ class RandomFunction {
   }
 
   std::mt19937 random_;
+  bool bounded_;
   ir::Builder* builder_ = nullptr;
   std::vector<Value*> scope_;
 };

@@ -43,6 +43,12 @@ class TileEvaluator {
     }
     region(function_.body());
   }
+  // What memory holds at an address that nothing was stored to.
+  static uint64_t untouched(const ir::Type& type, int64_t address) {
+    uint64_t hash = static_cast<uint64_t>(address) * 0x9E3779B97F4A7C15u >> 40;
+    return type.is_float() ? ir::bits_of(type.dtype(), static_cast<double>(hash & 255))
+                           : ir::bits_of_integer(type.dtype(), static_cast<int64_t>(hash));
+  }
   const Tile& of(const ir::Value* value) const { return values_[value->id()]; }
 
  private:
@@ -273,10 +279,7 @@ class TileEvaluator {
         if (on) memory[address] = of(op.operand(1))[i].bits;
         continue;
       }
-      uint64_t missing = static_cast<uint64_t>(address) * 0x9E3779B97F4A7C15u >> 40;
-      uint64_t bits = type.is_float()
-                          ? ir::bits_of(type.dtype(), static_cast<double>(missing & 255))
-                          : ir::bits_of_integer(type.dtype(), static_cast<int64_t>(missing));
+      uint64_t bits = untouched(type, address);
       if (auto it = memory.find(address); it != memory.end()) bits = it->second;
       if (!on) bits = op.operand(2) ? of(op.operand(2))[i].bits : 0;
       tile[i] = whole(type, bits);
