@@ -1,5 +1,8 @@
 """Tile kernels in Python, for Apple GPUs, NVIDIA GPUs and CPUs."""
 
+import importlib
+from types import ModuleType
+
 from enceladus.arrays import (
     Tensor,
     arange,
@@ -68,3 +71,10 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Submodules that not every program needs, imported when they are first named."""
+    if name in ("configs", "interpreter", "testing"):
+        return importlib.import_module(f"enceladus.{name}")
+    raise AttributeError(f"module 'enceladus' has no attribute {name!r}")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
+import threading
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -154,13 +154,18 @@ class CacheEntry:
             return None  # damaged: compiled and written again
 
     def _write(self, name: str, data: bytes) -> None:
-        descriptor, temporary = tempfile.mkstemp(dir=self.folder, prefix=".writing-")
+        # Nobody else writes under this name: processes and threads differ. (`tempfile` would do
+        # it too, but importing it takes longer than loading a kernel.)
+        temporary = os.path.join(
+            self.folder, f".writing-{os.getpid()}-{threading.get_ident()}-{os.urandom(4).hex()}"
+        )
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with open(temporary, "xb") as file:
                 file.write(data)
             os.replace(temporary, os.path.join(self.folder, name))
         except BaseException:
-            os.unlink(temporary)
+            if os.path.exists(temporary):
+                os.unlink(temporary)
             raise
 
 

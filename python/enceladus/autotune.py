@@ -1,21 +1,22 @@
 """`enceladus.autotune` and `enceladus.heuristics`: decorators that choose constexprs at a launch.
 
 The objects they make stand above a kernel; the kernel below does everything else. How a choice is
-made is in `enceladus.tuning`.
+made is in `enceladus.tuning`, imported when a kernel is first decorated, so that programs which
+tune nothing start sooner.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from enceladus.tuning.autotuner import Autotuner
 from enceladus.tuning.config import Config
-from enceladus.tuning.heuristics import Heuristics
-from enceladus.tuning.pruning import Pruning
-from enceladus.tuning.session import Settings
 
-__all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics"]
+if TYPE_CHECKING:
+    from enceladus.tuning.autotuner import Autotuner
+    from enceladus.tuning.heuristics import Heuristics
+
+__all__ = ["Config", "autotune", "heuristics"]
 
 
 def _names(option: str, given: Sequence[str] | None) -> tuple[str, ...]:
@@ -70,6 +71,10 @@ def autotune(
         ... def scale(x_ptr, n, BLOCK: tl.constexpr): ...
         >>> scale[lambda meta: (enceladus.cdiv(n, meta["BLOCK"]),)](x, n)
     """
+    from enceladus.tuning.autotuner import Autotuner
+    from enceladus.tuning.pruning import Pruning
+    from enceladus.tuning.session import Settings
+
     settings = Settings(
         reset_to_zero=_names("reset_to_zero", reset_to_zero),
         restore_value=_names("restore_value", restore_value),
@@ -101,4 +106,6 @@ def heuristics(
         ... @enceladus.jit
         ... def softmax(x_ptr, y_ptr, n, BLOCK: tl.constexpr): ...
     """
+    from enceladus.tuning.heuristics import Heuristics
+
     return lambda fn: Heuristics(fn, values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from enceladus import _core, _environment
 from enceladus._dependencies import static_digest
@@ -18,8 +18,10 @@ from enceladus._source import source_of
 from enceladus._variants import Variants
 from enceladus.compiled import CompiledKernel
 from enceladus.errors import CompilationError
-from enceladus.explain import Report
 from enceladus.language import _registry
+
+if TYPE_CHECKING:
+    from enceladus.explain import Report
 
 __all__ = ["JITFunction", "Parameter", "async_numpy", "cdiv", "jit", "next_power_of_2"]
 
@@ -128,6 +130,8 @@ class JITFunction(_core.KernelBase):
         Returns:
             The report: a `str` with `to_dict()` and an HTML form for notebooks.
         """
+        from enceladus.explain import Report
+
         compiled = self.warmup(*args, **options)
         report = Report.of(compiled, grid=None if callable(grid) else grid)
         print(report)

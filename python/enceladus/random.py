@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import threading
 from typing import Any
 
@@ -17,7 +17,7 @@ class _Generator:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.seed(secrets.randbits(64))
+        self.seed(int.from_bytes(os.urandom(8), "little"))
 
     def seed(self, seed: int) -> None:
         with self._lock:
