@@ -1,5 +1,7 @@
 #include "bindings/tensor.h"
 
+#include <nanobind/stl/string.h>
+
 #include <chrono>
 
 namespace enceladus {

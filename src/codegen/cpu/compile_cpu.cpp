@@ -39,6 +39,7 @@ Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
   const loop::Plan plan = loop::make_plan(
       function,
       [&](const ir::Operation* dot, loop::Buffer& buffer) { set_dot_layout(host, dot, buffer); });
+  artifact.needs_extents = function.options().debug;  // for bounds checks
   artifact.scratch_bytes = plan.scratch_bytes + product_scratch_bytes(function, host);
   stopwatch.lap("loop plan");
 

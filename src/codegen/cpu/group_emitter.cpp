@@ -176,7 +176,9 @@ class GroupEmitter {
                   const ir::Value* value, int view) {
     const Lanes lanes = evaluator_.evaluate(value, view);
     const ir::Type element = ir::Type::number(op->operand(0)->type().dtype());
-    writes_.push_back([=, this] { evaluator_.store(address, element, lanes, mask); });
+    writes_.push_back([=, this] {
+      evaluator_.store(address, element, lanes, evaluator_.check_bounds(op, address, mask, view));
+    });
   }
 
   // Atomics, prints and assertions: element by element. They are alone in their group.
@@ -188,6 +190,8 @@ class GroupEmitter {
       operands.push_back(operand ? evaluator_.as_vector(evaluator_.evaluate(operand, view))
                                  : nullptr);
     if (op->is(Opcode::kDeviceAssert)) return emit_assertion(kernel_, op, operands);
+    if (op->is(Opcode::kAtomicRmw))
+      operands[2] = emit_bounds_check(kernel_, op, operands[0], operands[2], {});
     Value* old = emit_atomic(kernel_, op, operands);
     if (!op->result()->has_users()) return;
     const Lanes lanes{old, nest_.lanes == 1, evaluator_.inner_level()};

@@ -52,11 +52,29 @@ void report_failure(const CpuLaunch* launch, int32_t kind, const char* message,
   launch->host->failed(launch->host_context, kind, message, program);
 }
 
+// An access outside its array: at `address`, of an array in [low, high).
+void report_out_of_bounds(const CpuLaunch* launch, const int32_t* program, const char* access,
+                          uint64_t address, uint64_t low, uint64_t high, int64_t bytes,
+                          int32_t rank, const int32_t* position) {
+  const int64_t element = (static_cast<int64_t>(address) - static_cast<int64_t>(low)) / bytes;
+  const int64_t elements = static_cast<int64_t>(high - low) / bytes;
+  std::string index;  // as Python writes a tuple
+  for (int32_t axis = 0; axis < rank; ++axis)
+    index += (axis ? " " : "") + std::to_string(position[axis]) +
+             (axis + 1 < rank || rank == 1 ? "," : "");
+  const std::string message = std::string(access) + " at element " + std::to_string(element) +
+                              ", outside its " + std::to_string(elements) + " elements (index (" +
+                              index + "))";
+  launch->host->failed(launch->host_context, 1, message.c_str(), program);
+}
+
 }  // namespace
 
 void* host_function(std::string_view symbol) {
   if (symbol == "enceladus_cpu_print_text") return reinterpret_cast<void*>(&print_text);
   if (symbol == "enceladus_cpu_print_element") return reinterpret_cast<void*>(&print_element);
+  if (symbol == "enceladus_cpu_out_of_bounds")
+    return reinterpret_cast<void*>(&report_out_of_bounds);
   if (symbol == "enceladus_cpu_failed") return reinterpret_cast<void*>(&report_failure);
   return nullptr;
 }

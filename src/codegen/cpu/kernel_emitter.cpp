@@ -20,8 +20,10 @@ class KernelEmitter {
   KernelEmitter(llvm::Module& module, const HostTarget& host, const ir::Function& function,
                 const loop::Plan& plan)
       : builder_(module.getContext()),
+        effects_(function),
         kernel_{.function = function,
                 .plan = plan,
+                .effects = effects_,
                 .emission = {builder_, module, host, function.options().math_mode},
                 .scalars = std::vector<Value*>(function.value_count(), nullptr)} {
     builder_.setFastMathFlags(flags_of(function.options().math_mode));
@@ -120,6 +122,7 @@ class KernelEmitter {
   }
 
   llvm::IRBuilder<> builder_;
+  analysis::MemoryEffects effects_;
   KernelState kernel_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "analysis/effects.h"
 #include "codegen/cpu/emission.h"
 #include "lowering/tile_to_loop/plan.h"
 
@@ -12,6 +13,7 @@ namespace enceladus::cpu {
 struct KernelState {
   const ir::Function& function;
   const loop::Plan& plan;
+  const analysis::MemoryEffects& effects;
   Emission emission;
   std::vector<llvm::Value*> scalars;     // by Value::id(): scalar values, in registers
   llvm::Value* launch = nullptr;         // the CpuLaunch

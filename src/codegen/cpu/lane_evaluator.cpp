@@ -195,7 +195,9 @@ Lanes LaneEvaluator::compute_load(const ir::Operation* op, int view) {
   const ir::Type element = op->result()->type().element();
   Lanes mask;
   if (op->operand(1) != nullptr) mask = both(evaluate(op->operand(1), view), {});
-  const Lanes loaded = load(address(op->operand(0), view), element, mask);
+  const Address place = address(op->operand(0), view);
+  mask = check_bounds(op, place, mask, view);
+  const Lanes loaded = load(place, element, mask);
   if (mask.value == nullptr || op->operand(2) == nullptr) return loaded;
   const Lanes other = evaluate(op->operand(2), view);
   auto* constant = llvm::dyn_cast<llvm::Constant>(other.value);
@@ -212,8 +214,9 @@ Lanes LaneEvaluator::compute_load(const ir::Operation* op, int view) {
 
 Lanes LaneEvaluator::compute_descriptor_load(const ir::Operation* op, int view) {
   const ir::Type element = op->result()->type().element();
-  const Lanes mask = descriptor_mask(op, view);
-  const Lanes loaded = load(descriptor_address(op, view), element, mask);
+  const Address place = descriptor_address(op, view);
+  const Lanes mask = check_bounds(op, place, descriptor_mask(op, view), view);
+  const Lanes loaded = load(place, element, mask);
   const ir::Operation* made = op->operand(0)->definition();
   const bool pads_with_nan =
       made->integer_or(ir::AttributeName::kPadding, 0) == static_cast<int64_t>(ir::Padding::kNan);

@@ -98,6 +98,9 @@ class LaneEvaluator {
   Address descriptor_address(const ir::Operation* access, int view);
   Lanes descriptor_mask(const ir::Operation* access, int view);
   Address buffer_address(int buffer, int view);
+  // In debug mode, reports lanes of an array access (an operation) that lie outside the array that
+  // its pointer comes from, and takes them out of the mask.
+  Lanes check_bounds(const ir::Operation* access, const Address& address, Lanes mask, int view);
   // `mask.value` null: all lanes. Masked-off lanes are not touched and give zero bits.
   Lanes load(const Address& address, const ir::Type& element, Lanes mask);
   void store(const Address& address, const ir::Type& element, Lanes value, Lanes mask);

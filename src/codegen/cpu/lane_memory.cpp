@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/cpu/lane_evaluator.h"
+#include "codegen/cpu/reports.h"
 #include "codegen/cpu/scalar_emitter.h"
 #include "ir/builder.h"
 #include "support/check.h"
@@ -205,6 +206,20 @@ Value* LaneEvaluator::guarded(Value* pointers, const Lanes& mask) {
   }
   Value* spare = builder.CreateVectorSplat(static_cast<unsigned>(lanes_), kernel_.spare);
   return builder.CreateSelect(as_vector(mask), pointers, spare);
+}
+
+Lanes LaneEvaluator::check_bounds(const ir::Operation* access, const Address& address, Lanes mask,
+                                  int view) {
+  if (!kernel_.function.options().debug) return mask;
+  const ir::Type element = ir::Type::number(access->operand(0)->type().dtype());
+  llvm::SmallVector<Value*, 8> position;
+  for (const Affine& coordinate : index_of(view))
+    position.push_back(as_vector(lanes_of(coordinate, kernel_.builder().getInt32Ty())));
+  Value* given = mask.value != nullptr ? as_vector(mask) : nullptr;
+  Value* checked =
+      emit_bounds_check(kernel_, access, pointers_of(address, element), given, position);
+  if (checked == given) return mask;
+  return {checked, lanes_ == 1, inner_level()};
 }
 
 Lanes LaneEvaluator::load(const Address& address, const ir::Type& element, Lanes mask) {

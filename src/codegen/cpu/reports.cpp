@@ -2,9 +2,12 @@
 
 #include <llvm/IR/Module.h>
 
+#include <cstddef>
+
 #include "codegen/cpu/ir_loops.h"
 #include "codegen/cpu/lane_loop.h"
 #include "ir/builder.h"
+#include "support/cpu_abi.h"
 
 namespace enceladus::cpu {
 namespace {
@@ -97,6 +100,78 @@ void emit_assertion(KernelState& kernel, const ir::Operation* op, llvm::ArrayRef
               {kernel.launch, builder.getInt32(0), builder.CreateGlobalStringPtr(message),
                program_in_memory(kernel)});
   });
+}
+
+namespace {
+
+const char* access_name(const ir::Operation* access) {
+  switch (access->record().effect) {
+    case ir::Effect::kRead:
+      return "load from";
+    case ir::Effect::kWrite:
+      return "store to";
+    default:
+      return "atomic on";
+  }
+}
+
+Value* extent_slot(KernelState& kernel, int slot) {
+  llvm::IRBuilder<>& builder = kernel.builder();
+  llvm::IRBuilderBase::InsertPointGuard guard(builder);
+  builder.SetInsertPoint(kernel.allocas);
+  Value* extents = builder.CreateLoad(
+      builder.getPtrTy(),
+      builder.CreateConstGEP1_64(builder.getInt8Ty(), kernel.launch, offsetof(CpuLaunch, extents)));
+  return builder.CreateLoad(
+      builder.getInt64Ty(),
+      builder.CreateConstGEP1_64(builder.getInt64Ty(), extents, static_cast<uint64_t>(slot)));
+}
+
+}  // namespace
+
+Value* emit_bounds_check(KernelState& kernel, const ir::Operation* access, Value* pointers,
+                         Value* mask, llvm::ArrayRef<Value*> position) {
+  if (!kernel.function.options().debug) return mask;
+  const int parameter = kernel.effects.roots(*access).single();
+  if (parameter < 0) return mask;
+  llvm::IRBuilder<>& builder = kernel.builder();
+  const int64_t bytes = byte_size(access->operand(0)->type().dtype());
+  Value* low = extent_slot(kernel, 2 * parameter);
+  Value* high = extent_slot(kernel, 2 * parameter + 1);
+  Value* first =
+      builder.CreatePtrToInt(pointers, with_lanes_of(builder.getInt64Ty(), pointers->getType()));
+  auto spread = [&](Value* scalar) -> Value* {
+    auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(first->getType());
+    return vector ? builder.CreateVectorSplat(vector->getNumElements(), scalar) : scalar;
+  };
+  Value* last = builder.CreateAdd(first, integer_like(first, bytes));
+  Value* inside = builder.CreateAnd(builder.CreateICmpUGE(first, spread(low)),
+                                    builder.CreateICmpULE(last, spread(high)));
+  Value* outside = builder.CreateNot(inside);
+  if (mask != nullptr) outside = builder.CreateAnd(outside, mask);
+  Value* any = outside->getType()->isVectorTy() ? builder.CreateOrReduce(outside) : outside;
+  emit_if(builder, any, [&] {
+    const std::string text = place_of(access) + ": " + access_name(access) + " `" +
+                             kernel.function.parameters()[parameter].name + "`";
+    Value* message = builder.CreateGlobalStringPtr(text);
+    Value* program = program_in_memory(kernel);
+    llvm::SmallVector<Value*, 8> lanes = {outside, first};
+    lanes.append(position.begin(), position.end());
+    Value* indices = kernel.allocate(llvm::ArrayType::get(builder.getInt32Ty(), ir::kMaxRank));
+    emit_lane_loop(kernel, lanes, builder.getVoidTy(), [&](llvm::ArrayRef<Value*> elements) {
+      emit_if(builder, elements[0], [&] {
+        for (size_t axis = 2; axis < elements.size(); ++axis)
+          builder.CreateStore(elements[axis],
+                              builder.CreateConstGEP1_64(builder.getInt32Ty(), indices, axis - 2));
+        call_host(kernel, "enceladus_cpu_out_of_bounds",
+                  {kernel.launch, program, message, elements[1], low, high,
+                   builder.getInt64(static_cast<uint64_t>(bytes)),
+                   builder.getInt32(static_cast<uint32_t>(position.size())), indices});
+      });
+      return static_cast<Value*>(nullptr);
+    });
+  });
+  return mask != nullptr ? builder.CreateAnd(mask, inside) : inside;
 }
 
 }  // namespace enceladus::cpu

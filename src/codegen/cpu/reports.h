@@ -15,6 +15,13 @@ void emit_print(KernelState& kernel, const ir::Operation* op, int part, llvm::Va
 void emit_assertion(KernelState& kernel, const ir::Operation* op,
                     llvm::ArrayRef<llvm::Value*> operands);
 
+// In debug mode, where the pointers of a memory operation (scalar or vector) come from one array
+// parameter: reports the elements that lie outside that array, and returns the mask (null: true)
+// without them. Elsewhere returns the mask as it is. `position`: as for emit_print.
+llvm::Value* emit_bounds_check(KernelState& kernel, const ir::Operation* access,
+                               llvm::Value* pointers, llvm::Value* mask,
+                               llvm::ArrayRef<llvm::Value*> position);
+
 // "file:line" of an operation, as reports begin.
 std::string place_of(const ir::Operation* op);
 

@@ -36,7 +36,7 @@ class ScalarEmitter {
         return store();
       case Opcode::kAtomicRmw:
       case Opcode::kAtomicCas:
-        return emit_atomic(kernel_, op_, operands());
+        return atomic();
       case Opcode::kDevicePrint:
         print();
         return nullptr;
@@ -65,17 +65,26 @@ class ScalarEmitter {
     return values;
   }
 
+  Value* atomic() {
+    llvm::SmallVector<Value*, 4> values = operands();
+    if (op_->is(Opcode::kAtomicRmw))
+      values[2] = emit_bounds_check(kernel_, op_, values[0], values[2], {});
+    return emit_atomic(kernel_, op_, values);
+  }
+
   void print() {
     if (op_->operand_count() == 0) return emit_print(kernel_, op_, 0, nullptr, {});
     for (int part = 0; part < op_->operand_count(); ++part)
       emit_print(kernel_, op_, part, operand(part), {});
   }
 
-  // Reads or writes spare memory where the mask is false.
-  Value* guarded_pointer() {
+  Value* mask() {
     const ir::Value* mask = op_->operand(op_->is(Opcode::kLoad) ? 1 : 2);
-    if (mask == nullptr) return operand(0);
-    return builder_.CreateSelect(kernel_.scalar(mask), operand(0), kernel_.spare);
+    return emit_bounds_check(kernel_, op_, operand(0), mask ? kernel_.scalar(mask) : nullptr, {});
+  }
+  // Spare memory is read or written where the mask is false.
+  Value* guarded_pointer(Value* mask) {
+    return mask ? builder_.CreateSelect(mask, operand(0), kernel_.spare) : operand(0);
   }
 
   llvm::Align alignment() {
@@ -83,19 +92,20 @@ class ScalarEmitter {
   }
 
   Value* load() {
+    Value* condition = mask();
     const DType dtype = op_->result()->type().dtype();
     Value* loaded = builder_.CreateAlignedLoad(
-        memory_type(kernel_.context(), pointee(op_->operand(0))), guarded_pointer(), alignment(),
-        op_->integer_or(ir::AttributeName::kVolatile, 0) != 0);
+        memory_type(kernel_.context(), pointee(op_->operand(0))), guarded_pointer(condition),
+        alignment(), op_->integer_or(ir::AttributeName::kVolatile, 0) != 0);
     Value* value = from_memory(kernel_.emission, loaded, dtype);
-    if (op_->operand(1) == nullptr) return value;
+    if (condition == nullptr) return value;
     Value* other = op_->operand(2) ? operand(2) : llvm::Constant::getNullValue(value->getType());
-    return builder_.CreateSelect(operand(1), value, other);
+    return builder_.CreateSelect(condition, value, other);
   }
 
   Value* store() {
     Value* value = to_memory(kernel_.emission, operand(1), op_->operand(1)->type().dtype());
-    builder_.CreateAlignedStore(value, guarded_pointer(), alignment());
+    builder_.CreateAlignedStore(value, guarded_pointer(mask()), alignment());
     return nullptr;
   }
 
