@@ -203,6 +203,13 @@ uint64_t Execution::simd_operation(const Arrival& arrival) {
   return self.result;
 }
 
+uint32_t Execution::owned_place(uint32_t threads, uint32_t owned, uint32_t slot) const {
+  uint32_t thread = running_->index % threads;
+  // Interleaved, or one stretch for each thread in reverse order.
+  if (request_.fragment_layout == FragmentLayout::kApple) return slot * threads + thread;
+  return (threads - 1 - thread) * owned + slot;
+}
+
 void Execution::barrier(uint32_t memory, uint64_t place) {
   Thread& self = *running_;
   self.arrival = {};
@@ -237,6 +244,7 @@ bool Execution::complete_simd_operation(SimdGroup& group) {
     operands.parameters[lane] = thread.arrival.parameter;
   }
   check_participants(group, *leader, operands.active);
+  if (operands.operation == ENCELADUS_SIMD_SCOPE) check_scope(*leader);
   if (operands.operation == ENCELADUS_SIMD_BARRIER) {
     if ((leader->arrival.parameter & kDeviceMemory) != 0) ++group.device_epoch;
     if ((leader->arrival.parameter & kThreadgroupMemory) != 0) ++group.threadgroup_epoch;

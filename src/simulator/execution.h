@@ -88,6 +88,9 @@ class Execution {
   uint64_t atomic(uintptr_t address, const AtomicOperands& operands, uintptr_t code);
   bool exchanged() const { return running_->exchanged; }
   uint32_t lane() const { return running_->index % kLanes; }
+  // Which element of a cooperative tensor of `threads` threads with `owned` elements each the
+  // running thread holds in a slot.
+  uint32_t owned_place(uint32_t threads, uint32_t owned, uint32_t slot) const;
   FragmentLayout fragment_layout() const { return request_.fragment_layout; }
   // A basic block begins.
   void step(uintptr_t code) {
@@ -107,6 +110,7 @@ class Execution {
   bool next_group();
   bool complete_simd_operation(SimdGroup& group);
   void check_participants(const SimdGroup& group, const Thread& leader, uint32_t mask);
+  void check_scope(const Thread& leader);
   bool complete_barrier();
   void check_barrier(const Thread& leader);
   void make_ready(Thread& thread);

@@ -201,6 +201,17 @@ void Execution::check_participants(const SimdGroup& group, const Thread& leader,
   reports_.add(std::move(found));
 }
 
+// A tensor operation is by one SIMD group or by all of the threadgroup.
+void Execution::check_scope(const Thread& leader) {
+  uint32_t wanted = leader.arrival.parameter;
+  if (wanted == 1 || wanted == groups_.size()) return;
+  Finding found = finding(ReportKind::kDivergentSimd, leader);
+  if (!reports_.is_new(found)) return;
+  found.message = "a tensor operation of " + plural(wanted, "SIMD group") +
+                  " in a threadgroup that has " + std::to_string(groups_.size());
+  reports_.add(std::move(found));
+}
+
 void Execution::report_inactive(const Thread& thread) {
   Finding found = finding(ReportKind::kInactiveLane, thread);
   if (!reports_.is_new(found)) return;

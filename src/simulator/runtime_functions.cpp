@@ -73,6 +73,21 @@ void barrier(uint32_t scope, uint32_t memory, uint32_t line, uint32_t column) {
   Execution::current().simd_operation(arrival);
 }
 
+void enter_scope(uint32_t simd_groups, uint32_t line, uint32_t column) {
+  Arrival arrival;
+  arrival.operation = ENCELADUS_SIMD_SCOPE;
+  arrival.type = ENCELADUS_ULONG;
+  arrival.parameter = simd_groups;
+  arrival.place = uint64_t{line} << 32 | column;
+  Execution::current().simd_operation(arrival);
+  // All groups meet; nothing says that memory is ordered by it.
+  if (simd_groups > 1) Execution::current().barrier(0, arrival.place);
+}
+
+uint32_t owned_place(uint32_t threads, uint32_t owned, uint32_t slot) {
+  return Execution::current().owned_place(threads, owned, slot);
+}
+
 uint64_t atomic(uint32_t operation, uint32_t type, uint64_t address, uint64_t operand,
                 uint64_t compare) {
   AtomicOperands operands{operation, type, operand, compare};
@@ -152,6 +167,8 @@ void add_metal_runtime(std::vector<RuntimeFunction>& functions) {
   functions.insert(functions.end(), {{"enceladus_simd", erase<&simd>()},
                                      {"enceladus_multiply", erase<&multiply>()},
                                      {"enceladus_barrier", erase<&barrier>()},
+                                     {"enceladus_enter_scope", erase<&enter_scope>()},
+                                     {"enceladus_owned_place", erase<&owned_place>()},
                                      {"enceladus_atomic", erase<&atomic>()},
                                      {"enceladus_exchanged", erase<&exchanged>()},
                                      {"enceladus_lane", erase<&lane>()},

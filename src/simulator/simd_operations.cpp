@@ -307,6 +307,7 @@ SimdResults compute(const SimdOperands& operands, FragmentLayout layout) {
   switch (operands.operation) {
     case ENCELADUS_SIMD_CONVERGE:
     case ENCELADUS_SIMD_BARRIER:
+    case ENCELADUS_SIMD_SCOPE:
       break;
     case ENCELADUS_SIMD_MULTIPLY:
       multiply(operands, layout, results);
@@ -353,8 +354,9 @@ const char* simd_operation_name(uint32_t operation) {
                                     "simd_is_first",
                                     "a matrix load or store",
                                     "simdgroup_multiply_accumulate",
-                                    "simdgroup_barrier"};
-  static_assert(std::size(kNames) == ENCELADUS_SIMD_BARRIER + 1);
+                                    "simdgroup_barrier",
+                                    "a tensor operation"};
+  static_assert(std::size(kNames) == ENCELADUS_SIMD_SCOPE + 1);
   return operation < std::size(kNames) ? kNames[operation] : "a SIMD operation";
 }
 

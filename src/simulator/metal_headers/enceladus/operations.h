@@ -32,6 +32,7 @@ enum EnceladusSimdOperation {
   ENCELADUS_SIMD_CONVERGE,  // matrix loads and stores: all lanes must take part
   ENCELADUS_SIMD_MULTIPLY,  // 8x8 matrices: value, second and third are pairs of A, B and C
   ENCELADUS_SIMD_BARRIER,   // parameter: mem_flags
+  ENCELADUS_SIMD_SCOPE,     // a tensor operation begins; parameter: its number of SIMD groups
 };
 
 enum EnceladusType {

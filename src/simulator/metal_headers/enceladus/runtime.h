@@ -13,6 +13,10 @@ __attribute__((const)) extern "C" uint enceladus_fragment_place(uint lane, uint 
 extern "C" ulong enceladus_atomic(uint operation, uint type, ulong address, ulong operand,
                                   ulong compare);
 
+// All threads of the given number of SIMD groups meet.
+extern "C" void enceladus_enter_scope(uint simdgroups, uint line, uint column);
+// The element of a cooperative tensor that this thread holds in slot `i` of `owned`.
+__attribute__((const)) extern "C" uint enceladus_owned_place(uint threads, uint owned, uint i);
 // Whether the last compare-and-exchange of this thread stored its value.
 extern "C" bool enceladus_exchanged();
 
