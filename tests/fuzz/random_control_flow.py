@@ -9,6 +9,7 @@ Not here: tiles, types and arithmetic (random_kernels.py).
 """
 
 import argparse
+import os
 import random
 import sys
 from dataclasses import dataclass, field
@@ -207,7 +208,8 @@ def differences(seed: int, length: int, launch) -> list[str]:
 
 def default_launch(kernel, grid, arguments, interpreted: bool) -> None:
     """Launches on the current device, or in the interpreter."""
-    kernel.interpret = interpreted
+    # Read at each launch; the attribute of the kernel is fixed when it is made.
+    os.environ["ENCELADUS_INTERPRET"] = "1" if interpreted else "0"
     kernel[grid](**arguments)
 
 

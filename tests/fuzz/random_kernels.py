@@ -11,6 +11,7 @@ Not here: kernels that the compiler must refuse, and accuracy of inexact functio
 
 import argparse
 import linecache
+import os
 import random
 import sys
 from dataclasses import dataclass, field
@@ -362,7 +363,8 @@ def shortest(seed: int, length: int, launch) -> int:
 
 def default_launch(kernel, arguments, interpreted: bool) -> None:
     """Launches on the current device, or in the interpreter."""
-    kernel.interpret = interpreted
+    # Read at each launch; the attribute of the kernel is fixed when it is made.
+    os.environ["ENCELADUS_INTERPRET"] = "1" if interpreted else "0"
     kernel[(2,)](**arguments)
 
 
