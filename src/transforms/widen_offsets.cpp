@@ -215,8 +215,11 @@ class Widener {
   }
 
   Value* widen_branch(Operation* op, int index) {
-    for (Region* region : op->regions())
-      region->terminator()->append_operand(exact(region->terminator()->operand(index)));
+    Value* values[2];
+    for (int i = 0; i < 2; ++i) values[i] = exact(op->region(i)->terminator()->operand(index));
+    // Both first: on the way a loop around may have asked for this result, or for another one.
+    if (Value* known = exact_of(op->result(index))) return known;
+    for (int i = 0; i < 2; ++i) op->region(i)->terminator()->append_operand(values[i]);
     return op->append_result(op->result(index)->type().with_dtype(DType::kInt64));
   }
 
