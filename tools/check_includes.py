@@ -17,9 +17,11 @@ ALLOWED = {
     "lowering": ["transforms", "analysis", "ir", "layout", "support"],
     "codegen/common": ["lowering", "analysis", "ir", "layout", "support"],
     "codegen/cpu": ["codegen/common", "lowering", "transforms", "analysis", "ir", "support"],
+    "codegen/metal": ["codegen/common", "lowering", "transforms", "analysis", "ir", "support"],
     "pipeline": [
         "codegen/common",
         "codegen/cpu",
+        "codegen/metal",
         "lowering",
         "transforms",
         "analysis",

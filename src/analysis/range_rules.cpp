@@ -134,6 +134,15 @@ std::optional<Range> bounded(const Operation& op, const RangeSource& operands) {
   }
 }
 
+// At most what all bases give together.
+Range linear_range(const Operation& op) {
+  int64_t bits = 0;
+  for (AttributeName name :
+       {AttributeName::kRegisterBases, AttributeName::kLaneBases, AttributeName::kWarpBases})
+    for (int64_t base : op.integers(name)) bits |= base;
+  return {0, bits};
+}
+
 std::optional<Range> source_range(const Operation& op) {
   switch (op.opcode()) {
     case Opcode::kConstant: {
@@ -150,6 +159,8 @@ std::optional<Range> source_range(const Operation& op) {
       return Range{0, kMaxPrograms - 1};
     case Opcode::kNumPrograms:
       return Range{1, kMaxPrograms};
+    case Opcode::kLinear:
+      return linear_range(op);
     default:
       return std::nullopt;
   }

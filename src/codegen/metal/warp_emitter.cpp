@@ -1,0 +1,81 @@
+// Moves between registers and between the lanes of a warp. SIMD functions know neither 64-bit
+// integers nor bfloat: these travel as two halves or as their bits.
+#include "codegen/common/bit_expressions.h"
+#include "codegen/metal/dialect.h"
+#include "codegen/metal/emitter.h"
+#include "support/check.h"
+
+namespace enceladus::metal {
+
+using ir::AttributeName;
+using ir::Opcode;
+using ir::Operation;
+using ir::Value;
+
+void Emitter::element(const Operation& op) {
+  out_.line(declaration(op.result(), name_of(op.result())) + " = " +
+            use(op.operand(0), Index::of(op.integer(AttributeName::kIndex))) + ";");
+}
+
+void Emitter::pack(const Operation& op) {
+  declare(op.result());
+  int64_t at = 0;
+  for (const Value* part : op.operands())
+    for (int64_t i = 0; i < registers_of(part); ++i)
+      out_.line(use(op.result(), Index::of(at++)) + " = " + use(part, Index::of(i)) + ";");
+}
+
+// A map that no bit expression describes.
+void Emitter::registers(const Operation& op) {
+  declare(op.result());
+  std::span<const int64_t> map = op.integers(AttributeName::kRegisterMap);
+  for (size_t i = 0; i < map.size(); ++i)
+    out_.line(use(op.result(), Index::of(static_cast<int64_t>(i))) + " = " +
+              use(op.operand(0), Index::of(map[i])) + ";");
+}
+
+std::string Emitter::shuffled(const Operation& op, const std::string& value) const {
+  if (op.is(Opcode::kWarpReduce)) {
+    switch (op.enumerator<ir::CombineKind>(AttributeName::kCombine)) {
+      case ir::CombineKind::kAdd:
+        return "simd_sum(" + value + ")";
+      case ir::CombineKind::kMax:
+        return "simd_max(" + value + ")";
+      default:
+        return "simd_min(" + value + ")";
+    }
+  }
+  if (op.is(Opcode::kShuffleXor))
+    return "simd_shuffle_xor(" + value + ", " + std::to_string(op.integer(AttributeName::kMask)) +
+           ")";
+  std::string lane = codegen::bit_map("lane", op.integers(AttributeName::kLaneBases));
+  int64_t constant = op.integer(AttributeName::kLane);
+  if (lane.empty())
+    lane = std::to_string(constant);
+  else if (constant)
+    lane = "(" + lane + " ^ " + std::to_string(constant) + ")";
+  return "simd_shuffle(" + value + ", ushort(" + lane + "))";
+}
+
+void Emitter::shuffle(const Operation& op) {
+  const Value* result = op.result();
+  DType dtype = result->type().dtype();
+  declare(result);
+  Index r = open_registers(registers_of(result));
+  std::string value = use(op.operand(0), r), type(type_name(dtype));
+  std::string moved;
+  if (byte_size(dtype) == 8) {
+    std::string halves = names_.unique("halves");
+    out_.line("const uint2 " + halves + " = as_type<uint2>(" + value + ");");
+    moved = "as_type<" + type + ">(uint2(" + shuffled(op, halves + ".x") + ", " +
+            shuffled(op, halves + ".y") + "))";
+  } else if (dtype == DType::kBFloat16) {
+    moved = "as_type<bfloat>(" + shuffled(op, "as_type<ushort>(" + value + ")") + ")";
+  } else {
+    moved = shuffled(op, value);
+  }
+  out_.line(use(result, r) + " = " + moved + ";");
+  close_registers(registers_of(result));
+}
+
+}  // namespace enceladus::metal

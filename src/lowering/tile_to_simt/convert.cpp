@@ -1,0 +1,112 @@
+#include <bit>
+
+#include "layout/conversion.h"
+#include "lowering/tile_to_simt/lowering.h"
+#include "support/check.h"
+
+namespace enceladus::simt {
+
+using ir::Attribute;
+using ir::AttributeName;
+using ir::Opcode;
+using ir::Type;
+using ir::Value;
+
+Value* Lowering::linear(const Bases& bases) {
+  Type type = Type::number(DType::kInt32);
+  int64_t registers = int64_t{1} << bases.registers.size();
+  type = type.with_shape(std::span(&registers, 1));
+  if (bases.registers.empty()) {
+    Type scalar_type = Type::number(DType::kInt32);
+    Value* scalar = builder_.create_typed(Opcode::kLinear, {}, scalar_type,
+                                          {{AttributeName::kRegisterBases, std::vector<int64_t>()},
+                                           {AttributeName::kLaneBases, bases.lanes},
+                                           {AttributeName::kWarpBases, bases.warps}});
+    return splat(scalar, type);
+  }
+  return builder_.create_typed(Opcode::kLinear, {}, type,
+                               {{AttributeName::kRegisterBases, bases.registers},
+                                {AttributeName::kLaneBases, bases.lanes},
+                                {AttributeName::kWarpBases, bases.warps}});
+}
+
+Value* Lowering::coordinates(const LinearLayout& layout, int axis) {
+  return linear(coordinate_bases(layout, axis));
+}
+
+Value* Lowering::registers(Value* array, std::vector<int64_t> map) {
+  int64_t count = static_cast<int64_t>(map.size());
+  Type type = array->type().with_shape(std::span(&count, 1));
+  return builder_.create_typed(Opcode::kRegisters, {array}, type,
+                               {{AttributeName::kRegisterMap, std::move(map)}});
+}
+
+Value* Lowering::convert(Value* array, const LinearLayout& from, const LinearLayout& to) {
+  layout::Conversion conversion = layout::classify(from, to);
+  switch (conversion.kind) {
+    case layout::ConversionKind::kNone:
+      return array;
+    case layout::ConversionKind::kRegisters: {
+      std::vector<int64_t> map;
+      for (int r = 0; r < register_count(to); ++r) {
+        uint64_t source =
+            conversion.pull.apply(static_cast<uint64_t>(r) << to.in().offset(Dim::kRegister));
+        map.push_back(from.in().coordinate(source, Dim::kRegister));
+      }
+      return registers(array, std::move(map));
+    }
+    case layout::ConversionKind::kShuffle:
+    case layout::ConversionKind::kShared:
+      return convert_through_shared(array, from, to);
+  }
+  return array;
+}
+
+Value* Lowering::shared_buffer(int64_t bytes) {
+  return builder_.create_typed(Opcode::kSharedBuffer, {}, Type::number(DType::kInt32),
+                               {{AttributeName::kBytes, bytes}});
+}
+
+Value* Lowering::convert_through_shared(Value* array, const LinearLayout& from,
+                                        const LinearLayout& to) {
+  DType dtype = array->type().dtype();
+  ENC_CHECK(array->type().is_number(), "pointers do not move through shared memory");
+  Value* stored = widened(array);
+  int bytes = byte_size(stored->type().dtype());
+  layout::SharedLayout placement = layout::choose_shared_layout(from, to, {.element_bytes = bytes});
+  Value* buffer = shared_buffer(from.out().size() * bytes);
+  auto vector = [&](const LinearLayout& side) {
+    int bits = layout::contiguous_register_bits(side, placement.memory, placement.vector_bits);
+    return Attribute{AttributeName::kVector, int64_t{1} << bits};
+  };
+  Value* offsets = linear(offset_bases(from, placement.memory));
+  Value* mask = owned_mask(from, nullptr, stored->type());
+  builder_.create(Opcode::kSharedStore, Values{buffer, offsets, stored, mask}, {}, {vector(from)});
+  Value* loaded = builder_.create_typed(Opcode::kSharedLoad,
+                                        {buffer, linear(offset_bases(to, placement.memory))},
+                                        array_type(stored->type(), to), {vector(to)});
+  return narrowed(loaded, dtype);
+}
+
+Value* Lowering::owner(const LinearLayout& layout) {
+  int64_t lanes = free_lanes(layout), warps = free_warps(layout);
+  if (lanes == 0 && warps == 0) return nullptr;
+  return builder_.create_typed(
+      Opcode::kOwner, {}, Type::number(DType::kInt1),
+      {{AttributeName::kLaneMask, lanes}, {AttributeName::kWarpMask, warps}});
+}
+
+Value* Lowering::owned_mask(const LinearLayout& layout, Value* mask, const Type& like) {
+  Value* owns = owner(layout);
+  if (!owns) return mask;
+  owns = splat(owns, like);
+  return mask ? builder_.create(Opcode::kAnd, {mask, owns}) : owns;
+}
+
+Value* Lowering::widened(Value* value) {
+  return value->type().is_bool() ? builder_.cast(value, DType::kUInt8) : value;
+}
+
+Value* Lowering::narrowed(Value* value, DType dtype) { return builder_.cast(value, dtype); }
+
+}  // namespace enceladus::simt

@@ -1,0 +1,140 @@
+#include "lowering/tile_to_simt/lowering.h"
+
+#include "lowering/tile_to_simt/tile_to_simt.h"
+#include "support/check.h"
+
+namespace enceladus::simt {
+
+using ir::OpClass;
+using ir::Opcode;
+using ir::Operation;
+using ir::Type;
+using ir::Value;
+
+std::unique_ptr<ir::Function> lower(const ir::Function& tile) { return Lowering(tile).run(); }
+
+Lowering::Lowering(const ir::Function& tile)
+    : tile_(tile),
+      simt_(std::make_unique<ir::Function>(tile.name(), tile.location())),
+      facts_(tile),
+      assignment_(tile, facts_),
+      builder_(*simt_),
+      scalars_(tile.value_count()) {
+  simt_->options() = tile.options();
+  for (size_t i = 0; i < tile.parameters().size(); ++i)
+    set_scalar(tile.body().argument(static_cast<int>(i)),
+               simt_->append_parameter(tile.parameters()[i]));
+}
+
+std::unique_ptr<ir::Function> Lowering::run() {
+  region(tile_.body(), &simt_->body());
+  return std::move(simt_);
+}
+
+void Lowering::region(const ir::Region& tile, ir::Region* simt) {
+  scopes_.push_back({&tile, simt});
+  place_at(scopes_.size() - 1);
+  for (const Operation* op : tile) {
+    if (op->is(Opcode::kYield)) break;
+    builder_.set_location_of(op);
+    operation(*op);
+  }
+}
+
+void Lowering::place_at(size_t level) {
+  level_ = level;
+  if (level + 1 == scopes_.size())
+    builder_.set_insertion_at_end(scopes_[level].simt);
+  else
+    builder_.set_insertion_before(scopes_[level + 1].simt->parent());
+}
+
+Lowering::Placement::Placement(Lowering& lowering, const ir::Region* region)
+    : lowering_(lowering), level_(lowering.level_), location_(lowering.builder_.location()) {
+  size_t level = 0;
+  while (lowering.scopes_[level].tile != region) {
+    ++level;
+    ENC_CHECK(level < lowering.scopes_.size(), "a value of a region that is not open");
+  }
+  lowering.place_at(level);
+}
+
+Lowering::Placement::~Placement() {
+  lowering_.place_at(level_);
+  lowering_.builder_.set_location(location_);
+}
+
+Value* Lowering::scalar(const Value* value) const {
+  if (!value) return nullptr;
+  Value* result = scalars_[value->id()];
+  ENC_CHECK(result != nullptr, "a scalar is used before it is lowered");
+  return result;
+}
+
+void Lowering::set_scalar(const Value* value, Value* simt) {
+  if (simt->name().empty()) simt->set_name(value->name());
+  scalars_[value->id()] = simt;
+}
+
+void Lowering::set_tile(const Value* tile, Value* array) {
+  const LinearLayout* home = assignment_.home(tile);
+  ENC_CHECK(home != nullptr);
+  ENC_CHECK(array->type() == array_type(tile->type(), *home));
+  if (array->name().empty()) array->set_name(tile->name());
+  arrays_[{tile->id(), layout_id(*home)}] = array;
+}
+
+Type Lowering::array_type(const Type& tile, const LinearLayout& layout) const {
+  int64_t registers = register_count(layout);
+  return tile.with_shape(std::span(&registers, 1));
+}
+
+Value* Lowering::splat(Value* scalar, const Type& like) {
+  if (like.rank() == 0) return scalar;
+  return builder_.create_typed(Opcode::kSplat, {scalar}, scalar->type().with_shape(like.shape()));
+}
+
+void Lowering::scalar_operation(const Operation& op) {
+  Values operands;
+  for (const Value* operand : op.operands()) operands.push_back(scalar(operand));
+  for (const Value* result : op.results()) set_scalar(result, apply(op, operands));
+}
+
+void Lowering::operation(const Operation& op) {
+  bool is_scalar = op.result_count() == 1 && op.result()->type().rank() == 0;
+  switch (op.opcode()) {
+    case Opcode::kLoad:
+      return load(op);
+    case Opcode::kStore:
+      return store(op);
+    case Opcode::kDescriptorLoad:
+      return descriptor_load(op);
+    case Opcode::kDescriptorStore:
+      return descriptor_store(op);
+    case Opcode::kFor:
+      return for_loop(op);
+    case Opcode::kWhile:
+      return while_loop(op);
+    case Opcode::kIf:
+      return branch(op);
+    case Opcode::kMakeDescriptor:
+    case Opcode::kAssume:
+    case Opcode::kDebugBarrier:
+      return;
+    default:
+      break;
+  }
+  OpClass op_class = op.record().op_class;
+  if (op_class == OpClass::kSource || op_class == OpClass::kElementwise) {
+    if (is_scalar) return scalar_operation(op);
+    // The others are pulled when they are needed.
+    if (const LinearLayout* home = assignment_.home(op.result()))
+      set_tile(op.result(), recompute(op, *home));
+    return;
+  }
+  if (op_class == OpClass::kShape) return;
+  fail(DiagnosticId::kNotAvailableOnTarget, op.location(),
+       {std::string(op.record().name), "GPUs", "this operation is not yet lowered"});
+}
+
+}  // namespace enceladus::simt

@@ -1,0 +1,117 @@
+// The state of one lowering and its parts, a file each: what a tile's value is in the SIMT
+// function.
+//
+// Operations are lowered in order. A tile with a home is computed where it stands; a cheap one when
+// something pulls it, in the layout that the user wants, and placed in the region of its own
+// definition, before the loop or branch at hand: so a loop does not recompute what it does not
+// change, and a value computed once per layout serves all later users.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "analysis/facts.h"
+#include "ir/builder.h"
+#include "ir/ir.h"
+#include "lowering/tile_to_simt/assignment.h"
+
+namespace enceladus::simt {
+
+using Values = std::vector<ir::Value*>;
+
+class Lowering {
+ public:
+  explicit Lowering(const ir::Function& tile);
+  std::unique_ptr<ir::Function> run();
+
+ private:
+  // --- lowering.cpp: regions and values ---
+  // A region of the tile IR and that of the SIMT IR which it becomes.
+  struct Scope {
+    const ir::Region* tile;
+    ir::Region* simt;
+  };
+  // While it lives, new operations go where a value of `region` may be computed.
+  class Placement {
+   public:
+    Placement(Lowering& lowering, const ir::Region* region);
+    ~Placement();
+
+   private:
+    Lowering& lowering_;
+    size_t level_;
+    Location location_;
+  };
+  void place_at(size_t level);
+  void region(const ir::Region& tile, ir::Region* simt);
+  void operation(const ir::Operation& op);
+  ir::Value* scalar(const ir::Value* value) const;
+  void set_scalar(const ir::Value* value, ir::Value* simt);
+  // The tile, by its home layout.
+  void set_tile(const ir::Value* tile, ir::Value* array);
+  ir::Type array_type(const ir::Type& tile, const LinearLayout& layout) const;
+  ir::Value* splat(ir::Value* scalar, const ir::Type& like);
+  // One of those made of the same operation with scalars for tiles.
+  void scalar_operation(const ir::Operation& op);
+
+  // --- pull.cpp: tiles as register arrays ---
+  ir::Value* pull(const ir::Value* tile, const LinearLayout& layout);
+  // The same for a layout with free register bits, whose registers are copies.
+  ir::Value* pull_copies(const ir::Value* tile, const LinearLayout& layout);
+  ir::Value* recompute(const ir::Operation& op, const LinearLayout& layout);
+  ir::Value* recompute_shape(const ir::Operation& op, const LinearLayout& layout);
+  LinearLayout operand_layout(const ir::Operation& op, const LinearLayout& layout) const;
+  ir::Value* apply(const ir::Operation& op, const Values& operands);
+  size_t layout_id(const LinearLayout& layout);
+
+  // --- convert.cpp ---
+  ir::Value* linear(const Bases& bases);
+  ir::Value* coordinates(const LinearLayout& layout, int axis);
+  ir::Value* registers(ir::Value* array, std::vector<int64_t> map);
+  ir::Value* convert(ir::Value* array, const LinearLayout& from, const LinearLayout& to);
+  ir::Value* convert_through_shared(ir::Value* array, const LinearLayout& from,
+                                    const LinearLayout& to);
+  ir::Value* shared_buffer(int64_t bytes);
+  // Null where every thread owns what it holds.
+  ir::Value* owner(const LinearLayout& layout);
+  // The mask of an access of type `like` that owners alone make; null where all threads make it
+  // unmasked.
+  ir::Value* owned_mask(const LinearLayout& layout, ir::Value* mask, const ir::Type& like);
+  // The number behind the buffers' bytes: booleans take a byte there.
+  ir::Value* widened(ir::Value* value);
+  ir::Value* narrowed(ir::Value* value, DType dtype);
+
+  // --- memory.cpp ---
+  void load(const ir::Operation& op);
+  void store(const ir::Operation& op);
+  void descriptor_load(const ir::Operation& op);
+  void descriptor_store(const ir::Operation& op);
+  struct BlockAccess {
+    ir::Value* pointer;
+    ir::Value* mask;
+  };
+  BlockAccess block_access(const ir::Operation& op, const LinearLayout& layout);
+
+  // --- control.cpp ---
+  void for_loop(const ir::Operation& op);
+  void while_loop(const ir::Operation& op);
+  void branch(const ir::Operation& op);
+  ir::Value* carried(const ir::Value* value, const ir::Value* like);
+  void define(const ir::Value* value, ir::Value* simt);
+  void yield(const ir::Region& tile, std::span<ir::Value* const> like);
+  void nested(const ir::Region& tile, ir::Region* simt, std::span<ir::Value* const> like);
+
+  const ir::Function& tile_;
+  std::unique_ptr<ir::Function> simt_;
+  analysis::Facts facts_;
+  Assignment assignment_;
+  ir::Builder builder_;
+  std::vector<Scope> scopes_;
+  size_t level_ = 0;
+  Values scalars_;  // by the tile IR's value id
+  std::vector<LinearLayout> layouts_;
+  std::map<std::pair<uint32_t, size_t>, ir::Value*> arrays_;  // by value and layout
+};
+
+}  // namespace enceladus::simt

@@ -1,0 +1,17 @@
+// From tiles to threads: makes the SIMT IR of a kernel from its optimized tile IR. Every tile
+// becomes a register array in each thread, by the layouts of assignment.h; moving one between
+// layouts, reducing and scanning become register moves, shuffles and shared memory. Barriers and
+// the placement of shared buffers come later (transforms/barriers.h, transforms/shared_memory.h).
+#pragma once
+
+#include <memory>
+
+#include "ir/ir.h"
+
+namespace enceladus::simt {
+
+// The function keeps its name, parameters and options. Throws CompilationFailure for what GPUs do
+// not have.
+std::unique_ptr<ir::Function> lower(const ir::Function& tile);
+
+}  // namespace enceladus::simt

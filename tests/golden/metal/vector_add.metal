@@ -1,0 +1,61 @@
+#include <metal_stdlib>
+using namespace metal;
+
+struct Scalars {
+  int n;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void add(
+    device const float* x_ptr [[buffer(0)]],
+    device const float* y_ptr [[buffer(1)]],
+    device float* out_ptr [[buffer(2)]],
+    constant Scalars& scalars [[buffer(3)]],
+    uint3 program [[threadgroup_position_in_grid]],
+    uint3 programs [[threadgroups_per_grid]],
+    uint lane [[thread_index_in_simdgroup]],
+    uint warp [[simdgroup_index_in_threadgroup]])
+{
+  const int n = scalars.n;
+  const int pid = int(program.x);
+  const long v0 = long(pid);
+  const int v1 = int(uint(pid) * uint(1024));
+  const long v2 = v0 * 1024L;
+  const int v3 = int(((lane << 2) | (warp << 8)));
+  long offsets[8];
+  bool mask[8];
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    const long v4 = long((v3 + ((r & 3) | ((r >> 2) << 7))));
+    offsets[r] = v4 + v2;
+    const int offsets_1 = int(uint((v3 + ((r & 3) | ((r >> 2) << 7)))) + uint(v1));
+    mask[r] = offsets_1 < n;
+  }
+  float x[8];
+#pragma unroll
+  for (int r = 0; r < 8; r += 4) {
+    const float4 piece = mask[r] ? *(device const float4*)(x_ptr + offsets[r]) : float4(0);
+    x[r] = piece[0];
+    x[(r + 1)] = piece[1];
+    x[(r + 2)] = piece[2];
+    x[(r + 3)] = piece[3];
+  }
+  float y[8];
+#pragma unroll
+  for (int r = 0; r < 8; r += 4) {
+    const float4 piece_1 = mask[r] ? *(device const float4*)(y_ptr + offsets[r]) : float4(0);
+    y[r] = piece_1[0];
+    y[(r + 1)] = piece_1[1];
+    y[(r + 2)] = piece_1[2];
+    y[(r + 3)] = piece_1[3];
+  }
+  float sum[8];
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    sum[r] = x[r] + y[r];
+  }
+#pragma unroll
+  for (int r = 0; r < 8; r += 4) {
+    if (mask[r]) *(device float4*)(out_ptr + offsets[r]) = float4(sum[r], sum[(r + 1)], sum[(r + 2)], sum[(r + 3)]);
+  }
+}
