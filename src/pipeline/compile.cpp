@@ -9,7 +9,6 @@
 #include "transforms/tile_passes.h"
 
 namespace enceladus::pipeline {
-namespace {
 
 void check_well_formed(const ir::Function& function, std::string_view after) {
   std::vector<std::string> mistakes = ir::verify(function);
@@ -18,6 +17,8 @@ void check_well_formed(const ir::Function& function, std::string_view after) {
   for (const std::string& mistake : mistakes) detail += "\n  " + mistake;
   ENC_CHECK(mistakes.empty(), detail + "\n" + ir::print(function));
 }
+
+namespace {
 
 std::vector<Parameter> parameters_of(const ir::Function& function) {
   std::vector<analysis::ParameterUse> uses = analysis::parameter_uses(function);
@@ -36,8 +37,10 @@ std::vector<Parameter> parameters_of(const ir::Function& function) {
 Artifact compile_for_target(const ir::Function& function, const CompileOptions& options,
                             Stopwatch& stopwatch) {
   if (options.target == "cpu") return compile_cpu(function, options, stopwatch);
+  if (options.target == "metal" || options.target == "metal-sim")
+    return compile_metal(function, options, stopwatch);
   fail(DiagnosticId::kNotAvailableOnTarget, function.location(),
-       {function.name(), options.target, "this build compiles for cpu"});
+       {function.name(), options.target, "this build compiles for cpu and metal"});
 }
 
 // What is known of a kernel whatever it is compiled for.

@@ -8,5 +8,10 @@ namespace enceladus::pipeline {
 
 Artifact compile_cpu(const ir::Function& function, const CompileOptions& options,
                      Stopwatch& stopwatch);
+Artifact compile_metal(const ir::Function& function, const CompileOptions& options,
+                       Stopwatch& stopwatch);
+
+// Fails as our own mistake where the verifier objects to what `after` left.
+void check_well_formed(const ir::Function& function, std::string_view after);
 
 }  // namespace enceladus::pipeline

@@ -117,6 +117,8 @@ void Lowering::operation(const Operation& op) {
       return while_loop(op);
     case Opcode::kIf:
       return branch(op);
+    case Opcode::kReduce:
+      return reduce(op);
     case Opcode::kMakeDescriptor:
     case Opcode::kAssume:
     case Opcode::kDebugBarrier:

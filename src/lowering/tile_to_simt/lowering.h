@@ -15,10 +15,9 @@
 #include "ir/builder.h"
 #include "ir/ir.h"
 #include "lowering/tile_to_simt/assignment.h"
+#include "lowering/tile_to_simt/combine.h"
 
 namespace enceladus::simt {
-
-using Values = std::vector<ir::Value*>;
 
 class Lowering {
  public:
@@ -92,6 +91,40 @@ class Lowering {
     ir::Value* mask;
   };
   BlockAccess block_access(const ir::Operation& op, const LinearLayout& layout);
+
+  // --- reduce.cpp ---
+  // What is left to combine: one array an input, in a layout over a tile whose other axes stay.
+  struct Reduction {
+    LinearLayout layout;
+    int axis = 0;
+    Values values;
+  };
+  void reduce(const ir::Operation& op);
+  void reduce_registers(const ir::Operation& op, Reduction& state);
+  void reduce_lanes(const ir::Operation& op, Reduction& state);
+  Values combined(const ir::Operation& op, const Values& left, const Values& right);
+  Values combine_across(const ir::Operation& op, const Values& own, const Values& other, int bit);
+  ir::Value* shuffle_xor(ir::Value* value, int64_t mask);
+
+  // --- scan.cpp ---
+  void scan(const ir::Operation& op);
+  struct Scan;
+  void scan_in_warp(const ir::Operation& op, Scan& state);
+  void scan_across_warps(const ir::Operation& op, Scan& state);
+  ir::Value* block_ends(ir::Value* value, const Scan& state, int bit);
+  ir::Value* shuffle(ir::Value* value, std::vector<int64_t> lane_bases, int64_t lane);
+
+  // --- dot.cpp ---
+  void dot(const ir::Operation& op);
+  ir::Value* dot_fragments(const ir::Operation& op);
+  ir::Value* dot_elements(const ir::Operation& op);
+
+  // --- atomics.cpp ---
+  void atomic(const ir::Operation& op);
+
+  // --- debug.cpp ---
+  void device_assert(const ir::Operation& op);
+  void device_print(const ir::Operation& op);
 
   // --- control.cpp ---
   void for_loop(const ir::Operation& op);

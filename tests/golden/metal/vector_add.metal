@@ -36,18 +36,18 @@ kernel void add(
   for (int r = 0; r < 8; r += 4) {
     const float4 piece = mask[r] ? *(device const float4*)(x_ptr + offsets[r]) : float4(0);
     x[r] = piece[0];
-    x[(r + 1)] = piece[1];
-    x[(r + 2)] = piece[2];
-    x[(r + 3)] = piece[3];
+    x[r + 1] = piece[1];
+    x[r + 2] = piece[2];
+    x[r + 3] = piece[3];
   }
   float y[8];
 #pragma unroll
   for (int r = 0; r < 8; r += 4) {
     const float4 piece_1 = mask[r] ? *(device const float4*)(y_ptr + offsets[r]) : float4(0);
     y[r] = piece_1[0];
-    y[(r + 1)] = piece_1[1];
-    y[(r + 2)] = piece_1[2];
-    y[(r + 3)] = piece_1[3];
+    y[r + 1] = piece_1[1];
+    y[r + 2] = piece_1[2];
+    y[r + 3] = piece_1[3];
   }
   float sum[8];
 #pragma unroll
@@ -56,6 +56,6 @@ kernel void add(
   }
 #pragma unroll
   for (int r = 0; r < 8; r += 4) {
-    if (mask[r]) *(device float4*)(out_ptr + offsets[r]) = float4(sum[r], sum[(r + 1)], sum[(r + 2)], sum[(r + 3)]);
+    if (mask[r]) *(device float4*)(out_ptr + offsets[r]) = float4(sum[r], sum[r + 1], sum[r + 2], sum[r + 3]);
   }
 }
