@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "simulator/kernel_log.h"
 #include "simulator/metal_headers/enceladus/operations.h"
 
 namespace enceladus::simulator {
@@ -201,6 +202,10 @@ uint64_t Execution::simd_operation(const Arrival& arrival) {
   self.state = ThreadState::kAtSimdOperation;
   leave();
   return self.result;
+}
+
+void Execution::log(const char* format, std::span<const uint64_t> values) {
+  if (request_.log != nullptr) request_.log->push_back(format_log(format, values));
 }
 
 uint32_t Execution::owned_place(uint32_t threads, uint32_t owned, uint32_t slot) const {

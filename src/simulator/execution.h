@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,7 @@ class Execution {
   void barrier(uint32_t memory, uint64_t place);
   void access(uintptr_t address, size_t size, size_t alignment, bool write, uintptr_t code);
   uint64_t atomic(uintptr_t address, const AtomicOperands& operands, uintptr_t code);
+  void log(const char* format, std::span<const uint64_t> values);
   bool exchanged() const { return running_->exchanged; }
   uint32_t lane() const { return running_->index % kLanes; }
   // Which element of a cooperative tensor of `threads` threads with `owned` elements each the

@@ -94,6 +94,10 @@ uint64_t atomic(uint32_t operation, uint32_t type, uint64_t address, uint64_t op
   return Execution::current().atomic(address, operands, address_of(__builtin_return_address(0)));
 }
 
+void log_line(uint32_t, const char* format, uint32_t count, const uint64_t* values) {
+  Execution::current().log(format, {values, count});
+}
+
 bool exchanged() { return Execution::current().exchanged(); }
 uint32_t lane() { return Execution::current().lane(); }
 uint32_t place_of_element(uint32_t lane, uint32_t element) {
@@ -170,6 +174,7 @@ void add_metal_runtime(std::vector<RuntimeFunction>& functions) {
                                      {"enceladus_enter_scope", erase<&enter_scope>()},
                                      {"enceladus_owned_place", erase<&owned_place>()},
                                      {"enceladus_atomic", erase<&atomic>()},
+                                     {"enceladus_log", erase<&log_line>()},
                                      {"enceladus_exchanged", erase<&exchanged>()},
                                      {"enceladus_lane", erase<&lane>()},
                                      {"enceladus_fragment_place", erase<&place_of_element>()},

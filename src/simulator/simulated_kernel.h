@@ -43,6 +43,7 @@ struct LaunchRequest {
   FragmentLayout fragment_layout = FragmentLayout::kApple;
   uint64_t watchdog_steps = 400'000'000;  // basic blocks without a barrier or an end
   size_t maximal_reports = 100;
+  std::vector<std::string>* log = nullptr;  // takes the lines that the kernel logs with os_log
 };
 
 class KernelImage;

@@ -288,5 +288,27 @@ kernel void k(device float4* out [[buffer(0)]], constant Scalars& scalars [[buff
   }
 }
 
+TEST(Simulator, KeepsLoggedLines) {
+  CompileOptions options;
+  options.language_version = 320;
+  SimulatedKernel kernel = SimulatedKernel::load(R"(
+#include <metal_stdlib>
+#include <metal_logging>
+using namespace metal;
+kernel void k(uint i [[thread_position_in_grid]]) {
+  if (i == 2) os_log_default.log("x %d|%5.2f|%x|%lu|%% %e", -3, 1.5f, 255, 1ul << 40, half(2));
+  os_log_default.log_info("thread %u of %c", i, 'k');
+}
+)",
+                                                 "k", options);
+  std::vector<std::string> log;
+  Launch launch;
+  launch.threads(3).request().log = &log;
+  EXPECT_TRUE(launch.run(kernel).empty());
+  std::vector<std::string> right = {"thread 0 of k", "thread 1 of k",
+                                    "x -3| 1.50|ff|1099511627776|% 2.000000e+00", "thread 2 of k"};
+  EXPECT_EQ(log, right);
+}
+
 }  // namespace
 }  // namespace enceladus::simulator
