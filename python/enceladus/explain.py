@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import html
 import json
+import linecache
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from enceladus.compiled import CompiledKernel
 
 __all__ = ["Report"]
+
+_SOURCE_WIDTH = 48  # columns of a source line beside a row
 
 
 class Report(str):
@@ -27,7 +31,7 @@ class Report(str):
     def of(cls, compiled: CompiledKernel, grid: Any = None) -> Report:
         """The report of a compiled kernel; with a grid, totals besides figures for one program."""
         content = content_of(compiled, grid)
-        report = cls("\n".join(lines_of(content)))
+        report = cls("\n".join(text_lines(content)))
         report._content = content
         return report
 
@@ -38,7 +42,7 @@ class Report(str):
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return "".join(html_parts(self._content))
 
 
 def content_of(compiled: CompiledKernel, grid: Any) -> dict[str, Any]:
@@ -51,17 +55,28 @@ def content_of(compiled: CompiledKernel, grid: Any) -> dict[str, Any]:
         "bytes_per_program": artifact.bytes_per_program,
         "operations_per_program": artifact.operations_per_program,
     }
+    if artifact.bytes_per_program:
+        intensity = artifact.operations_per_program / artifact.bytes_per_program
+        content["operations_per_byte"] = round(intensity, 3)
     if grid is not None:
         programs = programs_of(grid)
         content["programs"] = programs
         content["bytes"] = programs * artifact.bytes_per_program
         content["operations"] = programs * artifact.operations_per_program
     content["arguments"] = [
-        {"name": p.name, "dtype": p.dtype, "pointer": p.is_pointer, "use": use_of(p)}
-        for p in artifact.parameters
+        {"name": p.name, "dtype": p.dtype, "use": use_of(p)} for p in artifact.parameters
     ]
     if artifact.explain:
-        content.update(json.loads(artifact.explain))
+        content.update(with_source_lines(json.loads(artifact.explain)))
+    return content
+
+
+def with_source_lines(content: dict[str, Any]) -> dict[str, Any]:
+    """The same with the text of its source line in each row."""
+    for rows in content.values():
+        for row in rows if isinstance(rows, list) else ():
+            if "line" in row:
+                row["source"] = linecache.getline(row.pop("file"), row["line"]).strip()
     return content
 
 
@@ -69,46 +84,85 @@ def use_of(parameter: Any) -> str:
     """What the kernel does with an argument."""
     if not parameter.is_pointer:
         return "value"
-    words = [
-        word
-        for word, is_so in (("read", parameter.is_read), ("written", parameter.is_written))
-        if is_so
-    ]
-    return " and ".join(words) or "unused"
+    uses = (("read", parameter.is_read), ("written", parameter.is_written))
+    return " and ".join(word for word, is_so in uses if is_so) or "unused"
 
 
 def programs_of(grid: Any) -> int:
     """How many programs a grid has."""
-    extents = grid if isinstance(grid, (tuple, list)) else (grid,)
     programs = 1
-    for extent in extents:
+    for extent in grid if isinstance(grid, (tuple, list)) else (grid,):
         programs *= int(extent)
     return programs
 
 
-def lines_of(content: dict[str, Any], indent: str = "") -> list[str]:
-    """The content as lines: a name and its value, lists one item a line."""
-    lines = []
-    for name, value in content.items():
-        title = f"{indent}{name.replace('_', ' ')}:"
-        if isinstance(value, dict):
-            lines += [title, *lines_of(value, indent + "  ")]
-        elif isinstance(value, list):
-            lines += [title, *(f"{indent}  {item_text(item)}" for item in value)]
-        else:
-            lines.append(f"{title} {value_text(value)}")
+def text_lines(content: Mapping[str, Any]) -> list[str]:
+    """Single values first, a line each; then the tables."""
+    lines = [f"{content['kernel']} for {content['target']}"]
+    for name, value in single_values(content).items():
+        lines.append(f"  {title_of(name)}: {value_text(value)}")
+    for name, rows in tables(content).items():
+        lines.append(f"  {title_of(name)}:")
+        cells = [
+            columns_of(rows),
+            *([value_text(row.get(c, "")) for c in columns_of(rows)] for row in rows),
+        ]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+        for row in cells:
+            padded = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            lines.append(f"    {padded}".rstrip())
     return lines
 
 
-def item_text(item: Any) -> str:
-    """One item of a list on one line."""
-    if isinstance(item, dict):
-        return ", ".join(
-            f"{name.replace('_', ' ')} {value_text(value)}" for name, value in item.items()
-        )
-    return value_text(item)
+def html_parts(content: Mapping[str, Any]) -> list[str]:
+    """The same as `text_lines`, as HTML."""
+    parts = [f"<b>{html.escape(content['kernel'])}</b> for {html.escape(content['target'])}<ul>"]
+    for name, value in single_values(content).items():
+        parts.append(f"<li>{title_of(name)}: {html.escape(value_text(value))}</li>")
+    parts.append("</ul>")
+    for name, rows in tables(content).items():
+        columns = columns_of(rows)
+        heads = "".join(f"<th>{html.escape(title_of(column))}</th>" for column in columns)
+        parts.append(f"<table><caption>{title_of(name)}</caption><tr>{heads}</tr>")
+        for row in rows:
+            cells = (html.escape(value_text(row.get(column, ""))) for column in columns)
+            parts.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+        parts.append("</table>")
+    return parts
+
+
+def single_values(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What is no table, without the heading's own values."""
+    return {
+        name: value
+        for name, value in content.items()
+        if not isinstance(value, list) and name not in ("kernel", "target")
+    }
+
+
+def tables(content: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The lists of rows that are not empty."""
+    return {name: rows for name, rows in content.items() if isinstance(rows, list) and rows}
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Every name that a row has, in order of appearance; the source line last."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return [name for name in names if name != "source"] + ["source"] * ("source" in names)
+
+
+def title_of(name: str) -> str:
+    """A name as words."""
+    return name.replace("_", " ")
 
 
 def value_text(value: Any) -> str:
-    """Whole numbers without a fraction, everything else as it is."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    """A value in one line of text."""
+    if isinstance(value, dict):
+        return ", ".join(f"{title_of(name)} {value_text(item)}" for name, item in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    text = str(value)
+    return text if len(text) <= _SOURCE_WIDTH * 2 else text[: _SOURCE_WIDTH * 2 - 3] + "..."

@@ -16,16 +16,6 @@ double result_elements(const Operation& op) {
   return op.result_count() > 0 ? elements_of(op.result()->type()) : 0;
 }
 
-double memory_bytes(const Operation& op) {
-  const ir::Type& place = op.operand(0)->type();
-  bool is_descriptor = place.is_descriptor();
-  // A descriptor load of fewer elements than the block (gather) is measured by its result.
-  const ir::Type& moved =
-      is_descriptor && op.is(Opcode::kDescriptorLoad) ? op.result()->type() : place;
-  double directions = op.record().effect == ir::Effect::kReadWrite ? 2 : 1;
-  return directions * elements_of(moved) * byte_size(place.dtype());
-}
-
 bool is_math(Opcode opcode) {
   switch (opcode) {
     case Opcode::kExp:
@@ -71,7 +61,7 @@ class Estimator {
         cost.operations += turns * dot_operations(op);
         break;
       case ir::OpClass::kMemory:
-        if (op.record().effect != ir::Effect::kPure) cost.bytes += turns * memory_bytes(op);
+        if (op.record().effect != ir::Effect::kPure) cost.bytes += turns * access_bytes(op);
         break;
       case ir::OpClass::kControl:
         control(op, turns);
@@ -109,6 +99,16 @@ class Estimator {
 };
 
 }  // namespace
+
+double access_bytes(const Operation& op) {
+  const ir::Type& place = op.operand(0)->type();
+  bool is_descriptor = place.is_descriptor();
+  // A descriptor load of fewer elements than the block (gather) is measured by its result.
+  const ir::Type& moved =
+      is_descriptor && op.is(Opcode::kDescriptorLoad) ? op.result()->type() : place;
+  double directions = op.record().effect == ir::Effect::kReadWrite ? 2 : 1;
+  return directions * elements_of(moved) * byte_size(place.dtype());
+}
 
 Cost estimate_cost(const ir::Function& function) {
   Estimator estimator(function);

@@ -15,6 +15,9 @@ struct Cost {
 inline constexpr double kMathOperations = 10;
 inline constexpr double kAssumedTurns = 16;  // of a loop whose bounds are run-time values
 
+// Bytes that one load, store or atomic moves when no element is masked off.
+double access_bytes(const ir::Operation& access);
+
 // Masks are taken to be all true; both sides of a run-time `if` count half.
 Cost estimate_cost(const ir::Function& function);
 

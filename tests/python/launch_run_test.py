@@ -225,4 +225,31 @@ def test_explain_prints_and_returns_the_report(capsys: pytest.CaptureFixture[str
     content = report.to_dict()
     assert content["kernel"] == "add" and content["target"] == "cpu" and content["programs"] == 2
     assert content["bytes"] == 2 * content["bytes_per_program"] == 2 * 3 * 64 * 4
-    assert report._repr_html_().startswith("<")
+    assert [(row["access"], row["array"], row["bytes"]) for row in content["memory"]] == [
+        ("load", "x_ptr", 256),
+        ("load", "y_ptr", 256),
+        ("store", "out_ptr", 256),
+    ]
+    assert {row["place"] for row in content["tiles"]} == {"vector registers"}
+    assert content["memory"][2]["source"] == "tl.store(out_ptr + offsets, total, mask=mask)"
+    assert "<td>out_ptr</td>" in report._repr_html_()
+
+
+def test_explain_shows_products_scratch_and_assumed_loops() -> None:
+    @enceladus.jit
+    def product(a_ptr, b_ptr, c_ptr, K, S: tl.constexpr):
+        a = tl.make_tensor_descriptor(a_ptr, [S, K], [K, 1], [S, S])
+        b = tl.make_tensor_descriptor(b_ptr, [K, S], [S, 1], [S, S])
+        acc = tl.zeros((S, S), dtype=tl.float32)
+        for k in range(0, K, S):
+            acc = tl.dot(a.load([0, k]), b.load([k, 0]), acc)
+        total = tl.sum(acc, axis=0)
+        tl.store(c_ptr + tl.arange(0, S), total / tl.max(total, axis=0))
+
+    half, single = enceladus.MockTensor("float16"), enceladus.MockTensor("float32")
+    content = product.explain(half, half, single, 64, S=16).to_dict()
+    (dot,) = content["dots"]
+    assert (dot["shape"], dot["operands"]) == ("16x16x16", "float16 @ float16")
+    assert dot["accumulator"] == "float32" and dot["path"]
+    assert "run-time" in content["loops"]
+    assert content["scratch_bytes"] > 0

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "codegen/cpu/dot_emitter.h"
+#include "codegen/cpu/explain.h"
 #include "codegen/cpu/kernel_emitter.h"
 #include "codegen/cpu/object_code.h"
 #include "lowering/tile_to_loop/plan.h"
@@ -42,6 +43,8 @@ Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
   artifact.needs_extents = function.options().debug;  // for bounds checks
   artifact.scratch_bytes = plan.scratch_bytes + product_scratch_bytes(function, host);
   stopwatch.lap("loop plan");
+  artifact.explain = explain_kernel(function, plan, host);
+  stopwatch.lap("explain");
 
   llvm::LLVMContext context;
   llvm::TargetMachine& machine = machine_of_thread();
