@@ -80,9 +80,11 @@ GemmFormat choose_format(const HostTarget& host, DType a, DType b, DType accumul
     ENC_CHECK(accumulator == DType::kInt32);
     choose_integer(host, format);
   }
-  // More than one group at a time spills then. Measured on Zen 3, int8 6x2: one group 1.6 to 1.8
-  // times torch's float32, four groups 1.26 times.
-  if (has_separate_sum(format)) format.unroll = 1;
+  // Where a sum passes through a register, more than one group a turn spills (int8 on Zen 3: 1.6 to
+  // 1.8 times torch's float32 with one, 1.26 with four). With AVX2 one, two and four are equally
+  // fast, so the smallest code is taken.
+  const bool many_registers = host.vector_registers >= 32;
+  if (has_separate_sum(format) || !many_registers) format.unroll = 1;
   return format;
 }
 
