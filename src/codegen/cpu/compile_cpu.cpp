@@ -4,8 +4,6 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
-#include <algorithm>
-
 #include "codegen/cpu/dot_emitter.h"
 #include "codegen/cpu/explain.h"
 #include "codegen/cpu/kernel_emitter.h"
@@ -22,14 +20,6 @@ llvm::TargetMachine& machine_of_thread() {
   return *machine;
 }
 
-int64_t product_scratch_bytes(const ir::Function& function, const HostTarget& host) {
-  int64_t bytes = 0;
-  ir::walk(function.body(), [&](const ir::Operation* op) {
-    if (op->is(ir::Opcode::kDot)) bytes = std::max(bytes, dot_scratch_bytes(host, op));
-  });
-  return bytes;
-}
-
 }  // namespace
 
 Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
@@ -41,7 +31,11 @@ Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
       function,
       [&](const ir::Operation* dot, loop::Buffer& buffer) { set_dot_layout(host, dot, buffer); });
   artifact.needs_extents = function.options().debug;  // for bounds checks
-  artifact.scratch_bytes = plan.scratch_bytes + product_scratch_bytes(function, host);
+  const DotLoopPlaces dot_loops = place_dot_loops(host, function, plan);
+  artifact.scratch_bytes = plan.scratch_bytes + dot_loops.scratch_bytes;
+  const ProgramOrder order = choose_order(plan);
+  artifact.walk = order.walk;
+  artifact.walk_shares_columns = order.shares_columns;
   stopwatch.lap("loop plan");
   artifact.explain = explain_kernel(function, plan, host);
   stopwatch.lap("explain");
@@ -51,7 +45,12 @@ Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
   auto module = std::make_unique<llvm::Module>(function.name(), context);
   const bool is_ours = options.llvm_override.empty();
   if (is_ours)
-    emit_kernel(*module, host, function, plan, artifact.entry, artifact.walk);
+    emit_kernel(*module, host,
+                {.function = function,
+                 .loops = plan,
+                 .dot_loops = dot_loops,
+                 .entry = artifact.entry,
+                 .walk = artifact.walk});
   else
     module = parse_module(options.llvm_override, context);
   if (options.verify) verify_module(*module);

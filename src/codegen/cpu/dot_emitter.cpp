@@ -1,6 +1,7 @@
 #include "codegen/cpu/dot_emitter.h"
 
 #include "codegen/cpu/casts.h"
+#include "codegen/cpu/dot_loop_emitter.h"
 #include "codegen/cpu/gemm.h"
 #include "codegen/cpu/ir_loops.h"
 #include "ir/builder.h"
@@ -42,61 +43,42 @@ GemmSpec spec_of(const ir::Operation* dot) {
           .start = starts_at_zero(dot) ? GemmStart::kZero : GemmStart::kTile};
 }
 
+int64_t tile_bytes(const HostTarget& host, const GemmSpec& spec) {
+  return (gemm_tile_bytes(host, spec) + 63) / 64 * 64;
+}
+
+// The scratch of one product: the tile of wide accumulators where the result is narrower, then the
+// product's own.
 class DotEmitter {
  public:
-  DotEmitter(KernelState& kernel, const ir::Operation* dot)
+  // `start`: the tile that is added to, `result`: the sum; both lie in scratch.
+  struct Tiles {
+    const ir::Value* start;
+    const ir::Value* result;
+  };
+
+  DotEmitter(KernelState& kernel, const GemmSpec& spec, Tiles tiles, Value* scratch)
       : kernel_(kernel),
         builder_(kernel.builder()),
-        dot_(dot),
         host_(kernel.emission.host),
-        spec_(spec_of(dot)) {}
+        spec_(spec),
+        tiles_(tiles),
+        is_widened_(tiles.result->type().dtype() != spec.accumulator),
+        scratch_(scratch) {}
 
-  void emit() {
-    const int64_t tile_bytes = (gemm_tile_bytes(host_, spec_) + 63) / 64 * 64;
-    const loop::Buffer& result = buffer_of(dot_->result());
-    const int64_t batch_bytes =
-        result.strides.size() == 3 ? result.strides[0] * bytes_of(dot_->result()) : 0;
-    const int64_t batches = extent(dot_->result(), 3);
-    emit_loop(builder_, {constant(0), constant(batches)}, [&](Value* batch) {
-      Value* tile = is_widened(dot_) ? kernel_.dot_scratch
-                                     : moved(address_of(dot_->result()), batch, batch_bytes);
-      if (spec_.start == GemmStart::kTile) copy_accumulator(tile, batch);
-      Value* scratch = kernel_.dot_scratch;
-      if (is_widened(dot_)) scratch = at_bytes(scratch, constant(tile_bytes));
-      multiply(tile, scratch, batch);
-      if (is_widened(dot_)) narrow_result(tile, batch);
-    });
+  // Calls `multiply(tile, scratch)` between bringing the accumulators to where a product wants them
+  // and bringing its result to where the kernel wants it.
+  template <typename Multiply>
+  void emit(Value* batch, const Multiply& multiply) {
+    Value* tile = is_widened_ ? scratch_ : batch_address(tiles_.result, batch);
+    if (spec_.start == GemmStart::kTile) copy_start(tile, batch);
+    const int64_t used = is_widened_ ? tile_bytes(host_, spec_) : 0;
+    multiply(tile, at_bytes(scratch_, constant(used)));
+    if (is_widened_) narrow_result(tile, batch);
   }
 
- private:
-  llvm::ConstantInt* constant(int64_t value) {
-    return builder_.getInt64(static_cast<uint64_t>(value));
-  }
-  const loop::Buffer& buffer_of(const ir::Value* value) {
-    return kernel_.plan.buffers[kernel_.plan.buffer(value)];
-  }
-  int64_t bytes_of(const ir::Value* value) { return element_bytes(value->type().element()); }
-  Value* address_of(const ir::Value* value) {
-    return kernel_.buffer_address(kernel_.plan.buffer(value));
-  }
-  Value* at_bytes(Value* pointer, Value* bytes) {
-    return builder_.CreateGEP(builder_.getInt8Ty(), pointer, bytes);
-  }
-  Value* moved(Value* pointer, Value* turns, int64_t bytes) {
-    return at_bytes(pointer, builder_.CreateMul(turns, constant(bytes)));
-  }
-  Value* batch_address(const ir::Value* value, Value* batch) {
-    const loop::Buffer& buffer = buffer_of(value);
-    const int64_t bytes = buffer.strides.size() == 3 ? buffer.strides[0] * bytes_of(value) : 0;
-    return moved(address_of(value), batch, bytes);
-  }
-  int64_t row_bytes(const ir::Value* value) {
-    const auto& strides = buffer_of(value).strides;
-    return strides[strides.size() - 2] * bytes_of(value);
-  }
-
-  void multiply(Value* tile, Value* scratch, Value* batch) {
-    const ir::Value *a = dot_->operand(0), *b = dot_->operand(1);
+  void multiply_tiles(const ir::Operation* dot, Value* tile, Value* scratch, Value* batch) {
+    const ir::Value *a = dot->operand(0), *b = dot->operand(1);
     emit_gemm(builder_, host_, spec_,
               {.a = batch_address(a, batch),
                .a_row_stride = constant(row_bytes(a)),
@@ -109,6 +91,31 @@ class DotEmitter {
                .depth = constant(spec_.depth),
                .c = tile,
                .scratch = scratch});
+  }
+
+ private:
+  llvm::ConstantInt* constant(int64_t value) {
+    return builder_.getInt64(static_cast<uint64_t>(value));
+  }
+  const loop::Buffer& buffer_of(const ir::Value* value) {
+    return kernel_.plan.buffers[kernel_.plan.buffer(value)];
+  }
+  int64_t bytes_of(const ir::Value* value) { return element_bytes(value->type().element()); }
+  Value* at_bytes(Value* pointer, Value* bytes) {
+    return builder_.CreateGEP(builder_.getInt8Ty(), pointer, bytes);
+  }
+  Value* moved(Value* pointer, Value* turns, int64_t bytes) {
+    return at_bytes(pointer, builder_.CreateMul(turns, constant(bytes)));
+  }
+  Value* batch_address(const ir::Value* value, Value* batch) {
+    const loop::Buffer& buffer = buffer_of(value);
+    Value* address = kernel_.buffer_address(kernel_.plan.buffer(value));
+    if (buffer.strides.size() < 3) return address;
+    return moved(address, batch, buffer.strides[0] * bytes_of(value));
+  }
+  int64_t row_bytes(const ir::Value* value) {
+    const auto& strides = buffer_of(value).strides;
+    return strides[strides.size() - 2] * bytes_of(value);
   }
 
   // Element by element of both tiles, in vectors where the columns allow.
@@ -133,9 +140,10 @@ class DotEmitter {
     return from_memory(kernel_.emission, loaded, element.dtype());
   }
 
-  void copy_accumulator(Value* tile, Value* batch) {
-    const ir::Value* accumulator = dot_->operand(2);
-    if (kernel_.plan.buffer(accumulator) == kernel_.plan.buffer(dot_->result())) return;
+  void copy_start(Value* tile, Value* batch) {
+    const ir::Value* accumulator = tiles_.start;
+    const bool is_there = kernel_.plan.buffer(accumulator) == kernel_.plan.buffer(tiles_.result);
+    if (is_there && !is_widened_) return;
     Value* from = batch_address(accumulator, batch);
     const int64_t to_stride = gemm_row_stride(host_, spec_);
     for_each_vector([&](Value* row, Value* column, unsigned lanes) {
@@ -149,7 +157,7 @@ class DotEmitter {
   }
 
   void narrow_result(Value* tile, Value* batch) {
-    const ir::Value* result = dot_->result();
+    const ir::Value* result = tiles_.result;
     const DType dtype = result->type().dtype();
     Value* to = batch_address(result, batch);
     const int64_t from_stride = gemm_row_stride(host_, spec_);
@@ -166,9 +174,11 @@ class DotEmitter {
 
   KernelState& kernel_;
   llvm::IRBuilder<>& builder_;
-  const ir::Operation* dot_;
   const HostTarget& host_;
-  GemmSpec spec_;
+  const GemmSpec& spec_;
+  Tiles tiles_;
+  bool is_widened_;
+  Value* scratch_;
 };
 
 }  // namespace
@@ -178,18 +188,50 @@ void set_dot_layout(const HostTarget& host, const ir::Operation* dot, loop::Buff
   const GemmSpec spec = spec_of(dot);
   const int64_t bytes = byte_size(spec.accumulator);
   const int64_t row = gemm_row_stride(host, spec) / bytes;
-  const int64_t tile = (gemm_tile_bytes(host, spec) + 63) / 64 * 64;
+  const int64_t tile = tile_bytes(host, spec);
   buffer.strides = {row, 1};
   if (buffer.type.rank() == 3) buffer.strides.insert(buffer.strides.begin(), tile / bytes);
   buffer.bytes = tile * extent(dot->result(), 3);
 }
 
-int64_t dot_scratch_bytes(const HostTarget& host, const ir::Operation* dot) {
-  const GemmSpec spec = spec_of(dot);
-  const int64_t tile = is_widened(dot) ? (gemm_tile_bytes(host, spec) + 63) / 64 * 64 : 0;
-  return tile + gemm_scratch_bytes(host, spec);
+int64_t dot_loop_scratch_bytes(const HostTarget& host, const ir::Operation* dot,
+                               const GemmSpec& spec) {
+  return (is_widened(dot) ? tile_bytes(host, spec) : 0) + gemm_scratch_bytes(host, spec);
 }
 
-void emit_dot(KernelState& kernel, const ir::Operation* dot) { DotEmitter(kernel, dot).emit(); }
+int64_t dot_scratch_bytes(const HostTarget& host, const ir::Operation* dot) {
+  return dot_loop_scratch_bytes(host, dot, spec_of(dot));
+}
+
+void emit_dot(KernelState& kernel, const ir::Operation* dot) {
+  const GemmSpec spec = spec_of(dot);
+  DotEmitter emitter(kernel, spec, {.start = dot->operand(2), .result = dot->result()},
+                     kernel.dot_scratch);
+  llvm::IRBuilder<>& builder = kernel.builder();
+  Value* batches = builder.getInt64(static_cast<uint64_t>(extent(dot->result(), 3)));
+  emit_loop(builder, {builder.getInt64(0), batches}, [&](Value* batch) {
+    emitter.emit(batch, [&](Value* tile, Value* scratch) {
+      emitter.multiply_tiles(dot, tile, scratch, batch);
+    });
+  });
+}
+
+void emit_dot_loop(KernelState& kernel, int index) {
+  const loop::DotLoop& dot_loop = kernel.plan.dot_loops[static_cast<size_t>(index)];
+  const GemmSpec& spec = kernel.dot_loops.specs[static_cast<size_t>(index)];
+  llvm::IRBuilder<>& builder = kernel.builder();
+  Value* place = builder.CreateConstInBoundsGEP1_64(
+      builder.getInt8Ty(), kernel.dot_scratch,
+      static_cast<uint64_t>(kernel.dot_loops.offsets[static_cast<size_t>(index)]));
+  // What the loop starts from was written to its result's place.
+  const ir::Value* result = dot_loop.loop->result(dot_loop.result);
+  DotEmitter emitter(kernel, spec, {.start = result, .result = result}, place);
+  emitter.emit(nullptr, [&](Value* tile, Value* scratch) {
+    Value* generation = builder.CreateLoad(builder.getInt64Ty(), kernel.header);
+    emit_dot_loop(builder, kernel.emission.host, spec, dot_loop,
+                  {.tile = tile, .scratch = scratch, .generation = generation},
+                  [&](const ir::Value* value) { return kernel.scalar(value); });
+  });
+}
 
 }  // namespace enceladus::cpu

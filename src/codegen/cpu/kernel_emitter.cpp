@@ -17,16 +17,16 @@ constexpr uint64_t kSpareBytes = 64;
 
 class KernelEmitter {
  public:
-  KernelEmitter(llvm::Module& module, const HostTarget& host, const ir::Function& function,
-                const loop::Plan& plan)
+  KernelEmitter(llvm::Module& module, const HostTarget& host, const KernelPlan& plan)
       : builder_(module.getContext()),
-        effects_(function),
-        kernel_{.function = function,
-                .plan = plan,
+        effects_(plan.function),
+        kernel_{.function = plan.function,
+                .plan = plan.loops,
                 .effects = effects_,
-                .emission = {builder_, module, host, function.options().math_mode},
-                .scalars = std::vector<Value*>(function.value_count(), nullptr)} {
-    builder_.setFastMathFlags(flags_of(function.options().math_mode));
+                .emission = {builder_, module, host, plan.function.options().math_mode},
+                .dot_loops = plan.dot_loops,
+                .scalars = std::vector<Value*>(plan.function.value_count(), nullptr)} {
+    builder_.setFastMathFlags(flags_of(plan.function.options().math_mode));
   }
 
   void emit(const std::string& entry, const std::array<int32_t, 3>& walk) {
@@ -128,10 +128,8 @@ class KernelEmitter {
 
 }  // namespace
 
-void emit_kernel(llvm::Module& module, const HostTarget& host, const ir::Function& function,
-                 const loop::Plan& plan, const std::string& entry,
-                 const std::array<int32_t, 3>& walk) {
-  KernelEmitter(module, host, function, plan).emit(entry, walk);
+void emit_kernel(llvm::Module& module, const HostTarget& host, const KernelPlan& plan) {
+  KernelEmitter(module, host, plan).emit(plan.entry, plan.walk);
 }
 
 }  // namespace enceladus::cpu

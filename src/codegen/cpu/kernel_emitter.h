@@ -4,14 +4,20 @@
 
 #include <llvm/IR/Module.h>
 
+#include "codegen/cpu/dot_loop_places.h"
 #include "codegen/cpu/host_target.h"
 #include "lowering/tile_to_loop/plan.h"
 
 namespace enceladus::cpu {
 
-// `walk`: the grid axes, the fastest first.
-void emit_kernel(llvm::Module& module, const HostTarget& host, const ir::Function& function,
-                 const loop::Plan& plan, const std::string& entry,
-                 const std::array<int32_t, 3>& walk);
+struct KernelPlan {
+  const ir::Function& function;
+  const loop::Plan& loops;
+  const DotLoopPlaces& dot_loops;
+  std::string entry;            // the function's name
+  std::array<int32_t, 3> walk;  // the grid axes, the fastest first
+};
+
+void emit_kernel(llvm::Module& module, const HostTarget& host, const KernelPlan& plan);
 
 }  // namespace enceladus::cpu

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/effects.h"
+#include "codegen/cpu/dot_loop_places.h"
 #include "codegen/cpu/emission.h"
 #include "lowering/tile_to_loop/plan.h"
 
@@ -15,6 +16,7 @@ struct KernelState {
   const loop::Plan& plan;
   const analysis::MemoryEffects& effects;
   Emission emission;
+  const DotLoopPlaces& dot_loops;
   std::vector<llvm::Value*> scalars;     // by Value::id(): scalar values, in registers
   llvm::Value* launch = nullptr;         // the CpuLaunch
   llvm::Value* header = nullptr;         // the worker's scratch: 64 bytes that the runtime owns

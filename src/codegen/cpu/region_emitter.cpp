@@ -166,6 +166,9 @@ void emit_region(KernelState& kernel, const ir::Region& region) {
       case loop::ItemKind::kDot:
         emit_dot(kernel, item.op);
         break;
+      case loop::ItemKind::kDotLoop:
+        emit_dot_loop(kernel, item.dot_loop);
+        break;
     }
   }
 }

@@ -113,7 +113,7 @@ class OperandMatcher {
     for (const analysis::MaskBound& bound : form.bounds) {
       require(bound.stride == 1, "a mask is not a range of each axis");
       const TurnSum limit =
-          require_some(turns_.sum(bound.limit), "a mask's limit changes within the loop");
+          require_some(turns_.limit(bound.limit), "a mask's limit changes within the loop");
       require(limit.advance == *subtract(Sum(), advance(bound.axis)),
               "a mask does not move with the operand");
       const bool is_below = bound.side == analysis::MaskBound::Side::kBelow;
@@ -224,6 +224,7 @@ void drop_needless_bounds(IndexBounds& bounds, const analysis::Facts& facts) {
 }
 
 DotLoop match(Operation* loop, analysis::AffineForms& forms, const analysis::Facts& facts) {
+  const ir::FunctionOptions& options = loop->parent()->function()->options();
   DotLoop plan;
   plan.loop = loop;
   plan.dot = find_dot(loop);
@@ -237,7 +238,7 @@ DotLoop match(Operation* loop, analysis::AffineForms& forms, const analysis::Fac
   require(step.is_constant() && step.constant() > 0, "the loop's step is not a positive constant");
   plan.step = step.constant();
   plan.starts_at_zero = is_zero(loop->operand(3 + plan.result));
-  const TurnForms turns(loop, forms);
+  const TurnForms turns(loop, forms, options.arrays_small);
   OperandMatcher matcher(turns, forms, plan.depth_per_turn);
   plan.a = matcher.match(plan.dot->operand(0), 1);
   plan.b = matcher.match(plan.dot->operand(1), 0);

@@ -16,9 +16,6 @@
 // depth. Sums of floats are made in another order than turn by turn, each within one accumulator
 // and without rounding in between; the order inside a dot is not promised anyway.
 //
-// Limits in masks are followed in unlimited precision. They differ from their own type's arithmetic
-// only where a limit wraps, 2^31 elements away from the array.
-//
 // Takes the function after loop-invariant code motion: strides, offsets and bounds must be made of
 // values from before the loop. Changes nothing.
 #pragma once

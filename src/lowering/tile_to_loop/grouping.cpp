@@ -58,8 +58,10 @@ bool contains(const std::vector<const ir::Value*>& values, const ir::Value* valu
 
 class Cutter {
  public:
-  Cutter(const ir::Function& function, std::vector<char>& is_stored)
+  Cutter(const ir::Function& function, const std::vector<DotLoop>& dot_loops,
+         std::vector<char>& is_stored)
       : function_(function),
+        dot_loops_(dot_loops),
         is_stored_(is_stored),
         aliasing_(function),
         walk_(function, is_stored) {
@@ -361,8 +363,23 @@ class Cutter {
     buffer_for(op->result());
   }
 
+  // The product adds to the tile that the loop started from, in the buffer of its result.
+  void add_dot_loop(const DotLoop& dot_loop) {
+    flush();
+    const ir::Value* result = dot_loop.loop->result(dot_loop.result);
+    const int buffer = buffer_for(result);
+    result_.plan.buffer_of[dot_loop.dot->result()->id()] = buffer;  // for its layout
+    if (!dot_loop.starts_at_zero)
+      write_tile(dot_loop.loop->operand(3 + dot_loop.result), buffer, dot_loop.loop);
+    flush();
+    add_item(ItemKind::kDotLoop, dot_loop.loop);
+    result_.plan.items[region_].back().dot_loop = static_cast<int>(&dot_loop - dot_loops_.data());
+  }
+
   // What a control operation carries lies in one buffer for initial values, arguments, results.
   void add_control(ir::Operation* op) {
+    for (const DotLoop& dot_loop : dot_loops_)
+      if (dot_loop.loop == op) return add_dot_loop(dot_loop);
     flush();
     const bool is_for = op->is(Opcode::kFor);
     for (const ir::Value* value : op->results()) {
@@ -487,6 +504,7 @@ class Cutter {
   }
 
   const ir::Function& function_;
+  const std::vector<DotLoop>& dot_loops_;
   std::vector<char>& is_stored_;
   Aliasing aliasing_;
   ConeWalk walk_;
@@ -500,8 +518,9 @@ class Cutter {
 
 }  // namespace
 
-Grouping cut_into_groups(const ir::Function& function, std::vector<char>& is_stored) {
-  return Cutter(function, is_stored).cut();
+Grouping cut_into_groups(const ir::Function& function, const std::vector<DotLoop>& dot_loops,
+                         std::vector<char>& is_stored) {
+  return Cutter(function, dot_loops, is_stored).cut();
 }
 
 }  // namespace enceladus::loop

@@ -14,6 +14,8 @@ struct Grouping {
   bool is_final = true;     // false: `is_stored` grew, cut again
 };
 
-Grouping cut_into_groups(const ir::Function& function, std::vector<char>& is_stored);
+// `dot_loops`: the loops that run as one product; what they hold has no items.
+Grouping cut_into_groups(const ir::Function& function, const std::vector<DotLoop>& dot_loops,
+                         std::vector<char>& is_stored);
 
 }  // namespace enceladus::loop

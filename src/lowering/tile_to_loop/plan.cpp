@@ -117,14 +117,34 @@ class Sharing {
   std::vector<const ir::Value*> covered_;     // computed for a tile that was chosen
 };
 
+std::vector<DotLoop> find_dot_loops(const ir::Function& function) {
+  std::vector<ir::Operation*> loops;
+  bool has_dots = false;
+  ir::walk(function.body(), [&](ir::Operation* op) {
+    if (op->is(Opcode::kFor)) loops.push_back(op);
+    has_dots |= op->is(Opcode::kDot);
+  });
+  std::vector<DotLoop> found;
+  // Debugging checks every load of its own.
+  if (!has_dots || loops.empty() || function.options().debug) return found;
+  const analysis::Facts facts(function);
+  analysis::AffineForms forms(function, analysis::AffineForms::Meaning::kExact, &facts);
+  for (ir::Operation* loop : loops)
+    if (DotLoopMatch match = match_dot_loop(loop, forms, facts); match.plan)
+      found.push_back(std::move(*match.plan));
+  return found;
+}
+
 }  // namespace
 
 Plan make_plan(const ir::Function& function, const DotTileLayout& dot_layout) {
   std::vector<char> is_stored = tiles_always_in_scratch(function);
+  std::vector<DotLoop> dot_loops = find_dot_loops(function);
   for (;;) {
-    Grouping grouping = cut_into_groups(function, is_stored);
+    Grouping grouping = cut_into_groups(function, dot_loops, is_stored);
     if (!grouping.is_final) continue;
     if (Sharing(function, grouping, is_stored).choose()) continue;
+    grouping.plan.dot_loops = std::move(dot_loops);
     place_buffers(grouping, function, dot_layout);
     return std::move(grouping.plan);
   }

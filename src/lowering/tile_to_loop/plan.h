@@ -1,11 +1,12 @@
 // The loop IR: what the CPU target runs, as a plan beside the tile IR that it is made from.
 //
 // A program is a list of items, region by region. An item is a scalar operation, a control
-// operation (its regions have lists of their own), a matrix product, or a *group*: one loop nest
-// over the elements of a tile shape (its space). A group has *roots*: the operations that must
-// happen (stores, atomics, reductions, scans, prints) and the tiles that must be written to
-// scratch. Everything else is pure and has no place of its own: a root's operands are computed
-// where they are needed, element by element, back to scalars, loads and tiles in scratch.
+// operation (its regions have lists of their own), a matrix product, a whole loop of products
+// turned inside out (dot_loop.h), or a *group*: one loop nest over the elements of a tile shape
+// (its space). A group has *roots*: the operations that must happen (stores, atomics, reductions,
+// scans, prints) and the tiles that must be written to scratch. Everything else is pure and has no
+// place of its own: a root's operands are computed where they are needed, element by element, back
+// to scalars, loads and tiles in scratch.
 //
 // At each element a group makes all its reads before all its writes, and nothing may depend on
 // another element's write of the same group, so the elements may be visited in any order (along
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "ir/ir.h"
+#include "lowering/tile_to_loop/dot_loop.h"
 
 namespace enceladus::loop {
 
@@ -52,18 +54,20 @@ struct Group {
   std::vector<Root> roots;
 };
 
-enum class ItemKind : uint8_t { kScalar, kControl, kDot, kGroup };
+enum class ItemKind : uint8_t { kScalar, kControl, kDot, kDotLoop, kGroup };
 
 struct Item {
   ItemKind kind;
   int number = 0;               // in program order over all regions
   ir::Operation* op = nullptr;  // not for kGroup
   int group = -1;               // an index into Plan::groups
+  int dot_loop = -1;            // an index into Plan::dot_loops
 };
 
 struct Plan {
   std::unordered_map<const ir::Region*, std::vector<Item>> items;
   std::vector<Group> groups;
+  std::vector<DotLoop> dot_loops;
   std::vector<Buffer> buffers;
   std::vector<int> buffer_of;  // by Value::id(); -1 for a tile that is not in scratch
   int64_t scratch_bytes = 0;

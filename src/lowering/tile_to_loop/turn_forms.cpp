@@ -46,14 +46,34 @@ Value* TurnForms::yielded(int carried) const {
   return loop_->region(0)->terminator()->operand(carried);
 }
 
-std::optional<TurnSum> TurnForms::factor(Value* value) const {
+// a + b, a - b or a * b of a narrow type.
+std::optional<TurnSum> TurnForms::as_if_unlimited(const ir::Operation* op) const {
+  if (!op->is(Opcode::kAdd) && !op->is(Opcode::kSub) && !op->is(Opcode::kMul)) return std::nullopt;
+  const auto a = sum(forms_.scalar(op->operand(0)), Wrapping::kIgnored);
+  const auto b = sum(forms_.scalar(op->operand(1)), Wrapping::kIgnored);
+  if (!a || !b) return std::nullopt;
+  if (op->is(Opcode::kAdd)) return sum_of(*a, *b);
+  if (op->is(Opcode::kMul)) {
+    const TurnSum& varying = a->advance.is_zero() ? *b : *a;
+    const TurnSum& fixed = a->advance.is_zero() ? *a : *b;
+    if (!fixed.advance.is_zero()) return std::nullopt;
+    const auto first = multiply(varying.first, fixed.first);
+    const auto advance = multiply(varying.advance, fixed.first);
+    return first && advance ? std::optional(TurnSum{*first, *advance}) : std::nullopt;
+  }
+  const auto first = subtract(a->first, b->first), advance = subtract(a->advance, b->advance);
+  return first && advance ? std::optional(TurnSum{*first, *advance}) : std::nullopt;
+}
+
+std::optional<TurnSum> TurnForms::factor(Value* value, Wrapping wrapping) const {
   if (is_invariant(value)) return TurnSum{Sum(value), Sum()};
   if (value == loop_->region(0)->argument(0))
     return TurnSum{forms_.scalar(loop_->operand(0)), forms_.scalar(loop_->operand(2))};
   const int carried = carried_index(value);
   if (carried < 0) {  // made in the loop: taken apart as far as that goes
     const Sum apart = forms_.scalar(value);
-    return apart.single_value() == value ? std::nullopt : sum(apart);
+    if (apart.single_value() != value) return sum(apart, wrapping);
+    return wrapping == Wrapping::kIgnored ? as_if_unlimited(value->definition()) : std::nullopt;
   }
   const std::optional<Sum> growth = subtract(forms_.scalar(yielded(carried)), Sum(value));
   if (!growth || !is_invariant(*growth)) return std::nullopt;
@@ -68,8 +88,18 @@ std::optional<Sum> TurnForms::term_without(const Term& term, int factor) const {
   return product;
 }
 
-// Each term may hold one factor that changes with the turn.
 std::optional<TurnSum> TurnForms::sum(const Sum& sum) const {
+  return this->sum(sum, Wrapping::kRespected);
+}
+
+// A limit that wraps turns masked-off elements on, 2^31 elements behind the first one: outside
+// every array where arrays are small, so that no right program has one.
+std::optional<TurnSum> TurnForms::limit(const Sum& limit) const {
+  return sum(limit, arrays_are_small_ ? Wrapping::kIgnored : Wrapping::kRespected);
+}
+
+// Each term may hold one factor that changes with the turn.
+std::optional<TurnSum> TurnForms::sum(const Sum& sum, Wrapping wrapping) const {
   TurnSum result{Sum(sum.constant()), Sum()};
   for (const Term& term : sum.terms()) {
     int varying = -1;
@@ -82,7 +112,7 @@ std::optional<TurnSum> TurnForms::sum(const Sum& sum) const {
     if (!rest) return std::nullopt;
     TurnSum part{*rest, Sum()};
     if (varying >= 0) {
-      const auto inner = factor(term.factors[static_cast<size_t>(varying)]);
+      const auto inner = factor(term.factors[static_cast<size_t>(varying)], wrapping);
       if (!inner) return std::nullopt;
       const std::optional<Sum> first = multiply(*rest, inner->first);
       const std::optional<Sum> advance = multiply(*rest, inner->advance);

@@ -24,7 +24,8 @@ struct TurnAddress {
 
 class TurnForms {
  public:
-  TurnForms(ir::Operation* loop, analysis::AffineForms& forms) : loop_(loop), forms_(forms) {}
+  TurnForms(ir::Operation* loop, analysis::AffineForms& forms, bool arrays_are_small)
+      : loop_(loop), forms_(forms), arrays_are_small_(arrays_are_small) {}
 
   // Whether the value is defined before the loop.
   bool is_invariant(const ir::Value* value) const;
@@ -32,11 +33,17 @@ class TurnForms {
   // None where the value or sum is no such function.
   std::optional<TurnSum> sum(const analysis::Sum& sum) const;
   std::optional<TurnSum> scalar(ir::Value* value) const { return sum(forms_.scalar(value)); }
+  // Of a mask's limit. Where arrays are small, narrow arithmetic is followed as if it did not wrap.
+  std::optional<TurnSum> limit(const analysis::Sum& sum) const;
   // Of a pointer, scalar or tile.
   std::optional<TurnAddress> address(ir::Value* pointer) const;
 
  private:
-  std::optional<TurnSum> factor(ir::Value* value) const;
+  enum class Wrapping { kRespected, kIgnored };
+
+  std::optional<TurnSum> sum(const analysis::Sum& sum, Wrapping wrapping) const;
+  std::optional<TurnSum> factor(ir::Value* value, Wrapping wrapping) const;
+  std::optional<TurnSum> as_if_unlimited(const ir::Operation* op) const;
   std::optional<analysis::Sum> term_without(const analysis::Term& term, int factor) const;
   std::optional<TurnAddress> carried_address(ir::Value* argument) const;
   std::optional<TurnAddress> moved(TurnAddress address, ir::Value* offset) const;
@@ -46,6 +53,7 @@ class TurnForms {
 
   ir::Operation* loop_;
   analysis::AffineForms& forms_;
+  bool arrays_are_small_;
 };
 
 }  // namespace enceladus::loop

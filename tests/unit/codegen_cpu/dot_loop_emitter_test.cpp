@@ -8,6 +8,7 @@
 
 #include "ir/parser.h"
 #include "jit_function.h"
+#include "transforms/tile_passes.h"
 
 namespace enceladus::cpu {
 namespace {
@@ -34,6 +35,8 @@ const char* const kMatmul =
     %next = dot %x, %y, %sum : tile<16x16xf32>, tile<16x32xf32>, tile<16x32xf32> -> tile<16x32xf32>
     yield %next
   }
+  %c_desc = make_descriptor %a, %M, %N, %N, %one : desc<16x32xf32>
+  descriptor_store %c_desc, %acc, %zero, %zero : desc<16x32xf32>, tile<16x32xf32>
 }
 )";
 
@@ -46,7 +49,7 @@ struct Program {  // the kernel's scalars in order, its program ids, and where i
 };
 
 struct Kernel {
-  explicit Kernel(PackedOperand packed_b) : function(ir::parse(kMatmul)), facts(*function) {
+  explicit Kernel(PackedOperand packed_b) : function(parsed()), facts(*function) {
     analysis::AffineForms forms(*function, analysis::AffineForms::Meaning::kExact);
     ir::walk(function->body(), [&](ir::Operation* op) {
       if (op->is(ir::Opcode::kFor)) plan = *loop::match_dot_loop(op, forms, facts).plan;
@@ -54,6 +57,12 @@ struct Kernel {
     spec = gemm_of(plan, facts, packed_b);
     run = std::make_unique<JitFunction>(
         [this](llvm::IRBuilder<>& builder, llvm::Value* program) { emit(builder, program); });
+  }
+
+  static std::unique_ptr<ir::Function> parsed() {
+    std::unique_ptr<ir::Function> function = ir::parse(kMatmul);
+    transforms::optimize(*function);
+    return function;
   }
 
   void emit(llvm::IRBuilder<>& builder, llvm::Value* program) {
