@@ -1,22 +1,16 @@
 #include "simulator/compile_msl.h"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
-#include <system_error>
 #include <vector>
 
 #include "simulator/errors.h"
 #include "simulator/ir_rewrite.h"
 #include "simulator/metal_headers.h"
+#include "simulator/object_cache.h"
 #include "simulator/process.h"
 #include "simulator/runtime_functions.h"
-#include "support/hash.h"
+#include "simulator/toolchain.h"
 
 namespace enceladus::simulator {
 namespace {
@@ -24,123 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // Raise it when what is made of the same text changes for a reason that no flag shows.
-constexpr int kFormat = 1;
-
-const std::vector<std::string> kClangNames = {"clang-19", "clang-20", "clang-21",
-                                              "clang-18", "clang-17", "clang"};
-
-// Accesses wider than 16 bytes would escape the instrumentation, contraction would change results,
-// and loops without an end must stay for the watchdog to find.
-const std::vector<std::string> kCodeFlags = {"-O1",
-                                             "-gline-tables-only",
-                                             "-march=x86-64-v2",
-                                             "-mf16c",
-                                             "-fPIC",
-                                             "-fno-vectorize",
-                                             "-fno-slp-vectorize",
-                                             "-ffp-contract=off",
-                                             "-fno-finite-loops",
-                                             "-fno-unroll-loops",
-                                             "-fno-discard-value-names"};
-
-const std::vector<std::string> kInstrumentationFlags = {"-fsanitize=thread",
-                                                        "-fsanitize-coverage=bb,no-prune,trace-pc",
-                                                        "-mllvm",
-                                                        "-tsan-instrument-func-entry-exit=0",
-                                                        "-mllvm",
-                                                        "-tsan-instrument-read-before-write=1"};
-
-std::string clang_program() {
-  std::string program = find_program(kClangNames);
-  if (program.empty()) {
-    throw SimulatorUnavailable(
-        "the Metal simulator needs clang 17 or newer to compile kernels, and found none of "
-        "clang-19, clang-20, clang-18, clang-17, clang on the PATH: install clang-19 and lld-19");
-  }
-  return program;
-}
-
-fs::path cache_root(const CompileOptions& options) {
-  if (!options.cache_directory.empty()) return fs::path(options.cache_directory) / "simulator";
-  if (const char* set = std::getenv("ENCELADUS_CACHE_DIR"); set != nullptr && *set != '\0') {
-    return fs::path(set) / "simulator";
-  }
-  const char* home = std::getenv("HOME");
-  return fs::path(home == nullptr ? "/tmp" : home) / ".cache/enceladus/simulator";
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void write_file(const fs::path& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (!file) throw SimulatorUnavailable("cannot write " + path.string());
-}
-
-std::string hexadecimal(uint64_t value) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
-// Two independent 64-bit hashes: texts that share both by accident do not happen.
-class Digest {
- public:
-  void add(std::string_view text) {
-    first_ = hash_bytes(text.data(), text.size(), first_);
-    second_ = hash_bytes(text.data(), text.size(), second_ ^ 0xa5a5a5a5a5a5a5a5);
-  }
-  std::string text() const { return hexadecimal(first_) + hexadecimal(second_); }
-
- private:
-  uint64_t first_ = kHashSeed;
-  uint64_t second_ = ~kHashSeed;
-};
-
-// A directory that is filled beside its final place and renamed, so that nobody sees half of it.
-class StagedDirectory {
- public:
-  explicit StagedDirectory(fs::path target) : target_(std::move(target)) {
-    static std::atomic<unsigned> counter{0};
-    staged_ = target_;
-    staged_ += "." + std::to_string(getpid()) + "." + std::to_string(counter++);
-    std::error_code error;
-    fs::create_directories(staged_, error);
-    if (error) {
-      throw SimulatorUnavailable("cannot create " + staged_.string() + ": " + error.message());
-    }
-  }
-  ~StagedDirectory() {
-    std::error_code ignored;
-    fs::remove_all(staged_, ignored);
-  }
-  const fs::path& path() const { return staged_; }
-  // Another process may have been quicker: what it made is the same.
-  void publish() {
-    std::error_code error;
-    fs::rename(staged_, target_, error);
-    if (error && !fs::exists(target_)) {
-      throw SimulatorUnavailable("cannot create " + target_.string() + ": " + error.message());
-    }
-  }
-
- private:
-  fs::path target_;
-  fs::path staged_;
-};
+constexpr int kFormat = 2;
 
 fs::path write_headers(const fs::path& root) {
   Digest digest;
-  for (const MetalHeader& header : metal_headers()) {
-    digest.add(header.name);
-    digest.add(header.text);
-  }
+  for (const MetalHeader& header : metal_headers()) digest.add(header.name).add(header.text);
   fs::path directory = root / ("headers-" + digest.text());
   if (fs::exists(directory)) return directory;
   StagedDirectory staged(directory);
@@ -151,24 +33,6 @@ fs::path write_headers(const fs::path& root) {
   }
   staged.publish();
   return directory;
-}
-
-std::vector<std::string> frontend_command(const std::string& clang, const fs::path& headers,
-                                          const CompileOptions& options) {
-  std::vector<std::string> command = {
-      clang,
-      "-x",
-      "cl",
-      "-cl-std=clc++2021",
-      "-cl-no-stdinc",
-      "--target=x86_64-linux-gnu",
-      "-w",
-      "-fno-caret-diagnostics",
-      "-fno-color-diagnostics",
-      "-isystem",
-      headers.string(),
-      "-DENCELADUS_METAL_VERSION=" + std::to_string(options.language_version)};
-  return command;
 }
 
 // Sets the place of a message from "...kernel.metal:12:3: ...", where the line has one.
@@ -215,71 +79,127 @@ std::vector<MslMessage> parse_messages(const std::string& errors) {
   throw MslError(summary, std::move(messages));
 }
 
-void append(std::vector<std::string>& command, const std::vector<std::string>& flags) {
-  command.insert(command.end(), flags.begin(), flags.end());
+void run_or_fail(const Command& command) {
+  ProcessResult result = run_process(command);
+  if (result.exit_code == 0) return;
+  throw SimulatorUnavailable("the simulated kernel could not be built, " + command[0] +
+                             " failed:\n" + result.errors);
 }
 
-void make_object(const std::string& clang, const fs::path& headers, const fs::path& directory,
-                 const std::string& msl, const CompileOptions& options) {
-  std::vector<std::string> emit = frontend_command(clang, headers, options);
-  append(emit, kCodeFlags);
-  append(emit, {"-fsanitize=thread", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm",
-                (directory / kMslFileName).string(), "-o", (directory / "kernel.ll").string()});
-  ProcessResult emitted = run_process(emit);
-  if (emitted.exit_code != 0) refuse(emitted.errors, msl);
-
-  fs::path ir = directory / "kernel.ll", object = directory / "kernel.so";
-  write_file(ir, rewrite_ir(read_file(ir), runtime_function_names()));
-  std::vector<std::string> build = {clang, "--target=x86_64-linux-gnu", "-w", "-shared",
-                                    "-nostdlib"};
-  append(build, kCodeFlags);
-  append(build, kInstrumentationFlags);
-  if (!find_program({"ld.lld", "ld.lld-19"}).empty()) build.push_back("-fuse-ld=lld");
-  append(build, {"-Wl,-z,defs", ir.string(), "-o", object.string()});
-  ProcessResult built = run_process(build);
-  if (built.exit_code != 0) {
-    throw SimulatorUnavailable("clang could not build the simulated kernel:\n" + built.errors);
+// The lines of the text that include one of our headers, each once and in order.
+std::string metal_includes(const std::string& msl) {
+  std::string includes;
+  std::istringstream lines(msl);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("#include <")) continue;
+    for (const MetalHeader& header : metal_headers()) {
+      std::string wanted = "#include <" + std::string(header.name) + ">\n";
+      bool same = line.starts_with(wanted.substr(0, wanted.size() - 1));
+      if (same && includes.find(wanted) == std::string::npos) includes += wanted;
+    }
   }
+  return includes;
 }
+
+class Compiler {
+ public:
+  explicit Compiler(const CompileOptions& options)
+      : options_(options),
+        root_(cache_root(options.cache_directory)),
+        tools_(Toolchain::find()),
+        headers_(write_headers(root_)) {}
+
+  // Without the precompiled headers, so that a missing #include is noticed.
+  void check(const std::string& msl) const {
+    StagedDirectory work(root_ / "check");
+    write_file(work.path() / kMslFileName, msl);
+    Command command = frontend();
+    append(command, {"-fsyntax-only", (work.path() / kMslFileName).string()});
+    ProcessResult checked = run_process(command);
+    if (checked.exit_code != 0) refuse(checked.errors, msl);
+  }
+
+  // The path of the shared object for a text with its entry function.
+  fs::path object(const std::string& msl, const std::string& text) const {
+    Digest digest = base_digest();
+    digest.add(text);
+    for (std::string_view function : runtime_function_names()) digest.add(function);
+    fs::path directory = root_ / digest.text();
+    if (fs::exists(directory / "kernel.so")) return directory / "kernel.so";
+    StagedDirectory staged(directory);
+    write_file(staged.path() / kMslFileName, text);
+    build(staged.path(), msl);
+    staged.publish();
+    return directory / "kernel.so";
+  }
+
+ private:
+  Command frontend() const {
+    return frontend_command(tools_, headers_.string(), options_.language_version);
+  }
+
+  Digest base_digest() const {
+    Digest digest;
+    digest.add(headers_.string()).add(tools_.identity).add(flags_identity());
+    digest.add(std::to_string(kFormat) + "," + std::to_string(options_.language_version));
+    return digest;
+  }
+
+  // Parsing our headers takes twice as long as all the rest of the frontend's work.
+  fs::path precompiled(const std::string& includes) const {
+    fs::path directory = root_ / ("precompiled-" + base_digest().add(includes).text());
+    fs::path result = directory / "headers.pch";
+    if (fs::exists(result)) return result;
+    StagedDirectory staged(directory);
+    Command command = frontend();
+    append(command, code_flags());
+    append(command, {"-fsanitize=thread", "-Xclang", "-emit-pch", "-c", "-o",
+                     (staged.path() / "headers.pch").string(), "-"});
+    ProcessResult made = run_process(command, includes);
+    if (made.exit_code != 0) {
+      throw SimulatorUnavailable("clang does not take the simulator's headers:\n" + made.errors);
+    }
+    staged.publish();
+    return result;
+  }
+
+  void build(const fs::path& directory, const std::string& msl) const {
+    std::string text = (directory / kMslFileName).string();
+    std::string ir = (directory / "kernel.ll").string();
+    std::string object = (directory / "kernel.o").string();
+    Command emit = frontend();
+    append(emit, code_flags());
+    append(emit, {"-fsanitize=thread", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"});
+    if (std::string includes = metal_includes(msl); !includes.empty()) {
+      append(emit, {"-Xclang", "-include-pch", "-Xclang", precompiled(includes).string()});
+    }
+    append(emit, {text, "-o", ir});
+    ProcessResult emitted = run_process(emit);
+    if (emitted.exit_code != 0) refuse(emitted.errors, msl);
+    write_file(ir, rewrite_ir(read_file(ir), runtime_function_names()));
+    run_or_fail(object_command(tools_, ir, object));
+    run_or_fail(link_command(tools_, object, (directory / "kernel.so").string()));
+    fs::remove(object);
+  }
+
+  const CompileOptions& options_;
+  fs::path root_;
+  Toolchain tools_;
+  fs::path headers_;
+};
 
 }  // namespace
 
 void check_msl(const std::string& msl, const CompileOptions& options) {
-  std::string clang = clang_program();
-  fs::path headers = write_headers(cache_root(options));
-  StagedDirectory work(cache_root(options) / "check");
-  write_file(work.path() / kMslFileName, msl);
-  std::vector<std::string> command = frontend_command(clang, headers, options);
-  append(command, {"-fsyntax-only", (work.path() / kMslFileName).string()});
-  ProcessResult checked = run_process(command);
-  if (checked.exit_code != 0) refuse(checked.errors, msl);
+  Compiler(options).check(msl);
 }
 
 CompiledMsl compile_msl(const std::string& msl, const std::string& entry,
                         const CompileOptions& options) {
   CompiledMsl compiled;
   compiled.signature = read_signature(msl, entry);
-  std::string clang = clang_program();
-  fs::path root = cache_root(options);
-  fs::path headers = write_headers(root);
   std::string text = msl + entry_function(compiled.signature);
-
-  Digest digest;
-  digest.add(text);
-  digest.add(headers.string());
-  digest.add(clang);
-  digest.add(std::to_string(kFormat) + "," + std::to_string(options.language_version));
-  for (const std::string& flag : kCodeFlags) digest.add(flag);
-  for (const std::string& flag : kInstrumentationFlags) digest.add(flag);
-  for (std::string_view function : runtime_function_names()) digest.add(function);
-  fs::path directory = root / digest.text();
-  compiled.object_path = (directory / "kernel.so").string();
-  if (fs::exists(compiled.object_path)) return compiled;
-
-  StagedDirectory staged(directory);
-  write_file(staged.path() / kMslFileName, text);
-  make_object(clang, headers, staged.path(), msl, options);
-  staged.publish();
+  compiled.object_path = Compiler(options).object(msl, text).string();
   return compiled;
 }
 

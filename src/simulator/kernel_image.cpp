@@ -11,6 +11,7 @@
 #include "simulator/errors.h"
 #include "simulator/process.h"
 #include "simulator/runtime_functions.h"
+#include "simulator/toolchain.h"
 
 namespace enceladus::simulator {
 namespace {
@@ -101,9 +102,7 @@ Place KernelImage::place_of_line(uint32_t line, uint32_t column) const {
 
 std::vector<Place> KernelImage::places_of(const std::vector<uint32_t>& codes) const {
   std::vector<Place> places(codes.size());
-  std::string program =
-      find_program({"llvm-symbolizer-19", "llvm-symbolizer-20", "llvm-symbolizer-18",
-                    "llvm-symbolizer-17", "llvm-symbolizer"});
+  std::string program = find_symbolizer();
   if (program.empty() || codes.empty()) return places;
   std::string input;
   // A return address belongs to the instruction before it.
