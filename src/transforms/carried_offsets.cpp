@@ -50,7 +50,7 @@ std::optional<std::vector<Value*>> advances(Operation* loop, int slot, Builder& 
 class Splitter {
  public:
   explicit Splitter(ir::Function& function)
-      : function_(function), facts_(function), builder_(function) {}
+      : function_(function), builder_(function) {}
 
   bool run(Region& region) {
     for (Operation* op : region) {
@@ -131,7 +131,8 @@ class Splitter {
     std::optional<int64_t> lower = ir::constant_integer(loop->operand(0));
     if (!step || *step <= 0 || !lower || *lower != 0 || dtype != DType::kInt64) return {};
     if (loop->operand(0)->type().dtype() == DType::kUInt64) return {};
-    analysis::AffineForms forms(function_, analysis::AffineForms::Meaning::kExact, &facts_);
+    if (!facts_) facts_.emplace(function_);  // what is made here later has none and needs none
+    analysis::AffineForms forms(function_, analysis::AffineForms::Meaning::kExact, &*facts_);
     std::optional<Sum> sum = Sum();
     for (Value* value : steps) {
       if (is_defined_inside(value, loop)) return {};
@@ -186,7 +187,7 @@ class Splitter {
   }
 
   ir::Function& function_;
-  analysis::Facts facts_;
+  std::optional<analysis::Facts> facts_;
   Builder builder_;
   bool changed_ = false;
 };
