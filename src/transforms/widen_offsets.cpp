@@ -227,7 +227,9 @@ class Widener {
   void widen_loop(Operation* loop, int index) {
     int slot = index - (loop->is(Opcode::kFor) ? 1 : 0);
     Value* argument = loop->region(0)->argument(index);
-    loop->append_operand(exact(slot_of(argument).initial));
+    Value* initial = exact(slot_of(argument).initial);
+    if (exact_of(argument)) return;  // a loop around asked for it on the way
+    loop->append_operand(initial);
     Type type = argument->type().with_dtype(DType::kInt64);
     for (Region* region : loop->regions())
       exact_of(region->argument(index)) = region->append_argument(type, argument->name());
