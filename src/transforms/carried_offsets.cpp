@@ -49,8 +49,7 @@ std::optional<std::vector<Value*>> advances(Operation* loop, int slot, Builder& 
 
 class Splitter {
  public:
-  explicit Splitter(ir::Function& function)
-      : function_(function), builder_(function) {}
+  explicit Splitter(ir::Function& function) : function_(function), builder_(function) {}
 
   bool run(Region& region) {
     for (Operation* op : region) {
