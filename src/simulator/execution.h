@@ -124,6 +124,7 @@ class Execution {
                     uintptr_t code);
   void report_conflict(const Region& region, const Conflict& conflict, size_t offset, size_t size,
                        bool write, uintptr_t code);
+  void report_uninitialized(const Region& region, size_t offset, size_t size, uintptr_t code);
   void report_inactive(const Thread& thread);
   bool near_threadgroup_array(uintptr_t address) const;
   void report_outside(uintptr_t address, size_t size, bool write, uintptr_t code);

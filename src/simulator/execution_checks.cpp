@@ -115,19 +115,21 @@ void Execution::check_region(Region& region, uintptr_t address, size_t size, boo
                     .simd_epoch = shared ? group.threadgroup_epoch : group.device_epoch,
                     .code = static_cast<uint32_t>(code - image_.base()),
                     .write = write,
-                    .atomic = atomic};
+                    .atomic = atomic,
+                    .first_epoch = shared ? first_epoch_ : 0};
   size_t offset = address - (region.low & ~uintptr_t{3});
-  if (shared && !write && !region.cells->written_since(offset, size, first_epoch_)) {
-    Finding found = finding(ReportKind::kUninitialized, code);
-    if (reports_.is_new(found)) {
-      found.message = access_text(false, size) + " at byte " +
-                      std::to_string(address - region.low) + " of " + region.name +
-                      ", which no thread of the threadgroup has written";
-      reports_.add(std::move(found));
-    }
-  }
   Conflict conflict = region.cells->access(offset, size, access);
+  if (conflict.uninitialized) report_uninitialized(region, address - region.low, size, code);
   if (conflict.found) report_conflict(region, conflict, address - region.low, size, write, code);
+}
+
+void Execution::report_uninitialized(const Region& region, size_t offset, size_t size,
+                                     uintptr_t code) {
+  Finding found = finding(ReportKind::kUninitialized, code);
+  if (!reports_.is_new(found)) return;
+  found.message = access_text(false, size) + " at byte " + std::to_string(offset) + " of " +
+                  region.name + ", which no thread of the threadgroup has written";
+  reports_.add(std::move(found));
 }
 
 void Execution::report_conflict(const Region& region, const Conflict& conflict, size_t offset,

@@ -42,12 +42,31 @@ Place outermost_frame(const std::vector<std::string>& frames) {
   return place;
 }
 
+// "  // softmax.py:12" -> "softmax.py:12"; an empty string for any other line. Generated text
+// has such a line before the statements of each line of the kernel.
+std::string named_source(const std::string& line) {
+  size_t begin = line.find_first_not_of(" \t");
+  size_t colon = line.rfind(':');
+  if (begin == std::string::npos || colon == std::string::npos) return "";
+  bool comment = line.compare(begin, 3, "// ") == 0;
+  bool number = colon + 1 < line.size() &&
+                line.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  if (!comment || !number || colon <= begin + 3) return "";
+  std::string named = line.substr(begin + 3);
+  return named.find(' ') == std::string::npos ? named : "";
+}
+
 }  // namespace
 
 KernelImage::KernelImage(const std::string& object_path, const std::string& msl)
     : object_path_(object_path) {
   std::istringstream text(msl);
-  for (std::string line; std::getline(text, line);) lines_.push_back(line);
+  std::string source;
+  for (std::string line; std::getline(text, line);) {
+    if (std::string named = named_source(line); !named.empty()) source = named;
+    lines_.push_back(line);
+    sources_.push_back(source);
+  }
   handle_ = dlopen(object_path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ == nullptr) throw SimulatorUnavailable(std::string("dlopen: ") + dlerror());
   entry_ = reinterpret_cast<KernelEntry>(dlsym(handle_, "enceladus_entry"));
@@ -91,11 +110,12 @@ void KernelImage::read_arrays() {
 }
 
 Place KernelImage::place_of_line(uint32_t line, uint32_t column) const {
-  Place place{line, column, ""};
+  Place place{line, column, "", ""};
   if (line >= 1 && line <= lines_.size()) {
     const std::string& text = lines_[line - 1];
     size_t first = std::min(text.find_first_not_of(" \t"), text.size());
     place.text = text.substr(first);
+    place.source = sources_[line - 1];
   }
   return place;
 }

@@ -47,6 +47,7 @@ class KernelImage {
 
   std::string object_path_;
   std::vector<std::string> lines_;
+  std::vector<std::string> sources_;  // for each line, what the last `// file.py:12` named
   void* handle_ = nullptr;
   KernelEntry entry_ = nullptr;
   uintptr_t base_ = 0;

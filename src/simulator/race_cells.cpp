@@ -62,19 +62,27 @@ void note_read(Cell& cell, const CellAccess& access) {
 }
 
 void merge(Conflict& total, const Conflict& one) {
+  bool uninitialized = total.uninitialized || one.uninitialized;
   if (!total.found) total = one;
+  total.uninitialized = uninitialized;
 }
 
 }  // namespace
 
 Conflict touch(Cell& cell, const CellAccess& access) {
   Conflict conflict;
+  conflict.uninitialized = !access.write && cell.write_epoch < access.first_epoch;
   if (!ordered_after_write(cell, access)) {
-    conflict = {true, true, cell.write_thread, cell.write_threadgroup, cell.write_code};
+    conflict.found = conflict.with_write = true;
+    conflict.thread = cell.write_thread;
+    conflict.threadgroup = cell.write_threadgroup;
+    conflict.code = cell.write_code;
   } else if (access.write && !ordered_after_reads(cell, access)) {
     bool self = cell.read_thread == access.thread && cell.read_threadgroup == access.threadgroup;
-    uint32_t reader = self ? cell.earlier_reader : cell.read_thread;
-    conflict = {true, false, reader, cell.read_threadgroup, cell.read_code};
+    conflict.found = true;
+    conflict.thread = self ? cell.earlier_reader : cell.read_thread;
+    conflict.threadgroup = cell.read_threadgroup;
+    conflict.code = cell.read_code;
   }
   if (access.write) {
     note_write(cell, access);
@@ -114,18 +122,6 @@ Conflict RaceCells::access(size_t offset, size_t size, const CellAccess& access)
     offset += count;
   }
   return conflict;
-}
-
-const Cell& RaceCells::cell_of(size_t offset) const {
-  const Cell* word = cells_ + offset / kWord * kWord;
-  return word->split ? word[offset % kWord] : word[0];
-}
-
-bool RaceCells::written_since(size_t offset, size_t size, uint32_t first) const {
-  for (size_t i = offset; i < offset + size; ++i) {
-    if (cell_of(i).write_epoch < first) return false;
-  }
-  return true;
 }
 
 }  // namespace enceladus::simulator

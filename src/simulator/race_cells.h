@@ -29,6 +29,7 @@ struct CellAccess {
   uint32_t code;         // offset of the instruction in the kernel's image
   bool write;
   bool atomic;
+  uint32_t first_epoch = 0;  // what was written before it counts as never written
 };
 
 struct Cell {
@@ -53,6 +54,7 @@ struct Cell {
 // What an access met that is not ordered before it.
 struct Conflict {
   bool found = false;
+  bool uninitialized = false;  // a load of what is not written since `first_epoch`
   bool with_write = false;
   uint32_t thread = 0;
   uint32_t threadgroup = 0;
@@ -72,12 +74,8 @@ class RaceCells {
 
   // Notes an access of [offset, offset + size) and gives the first conflict.
   Conflict access(size_t offset, size_t size, const CellAccess& access);
-  // Whether each byte has been written in an epoch of `first` or later.
-  bool written_since(size_t offset, size_t size, uint32_t first) const;
 
  private:
-  const Cell& cell_of(size_t offset) const;
-
   Cell* cells_;
   size_t mapped_bytes_;
 };

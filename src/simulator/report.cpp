@@ -5,6 +5,7 @@ namespace {
 
 std::string describe(const Place& place, const std::array<uint32_t, 3>& program, uint32_t thread) {
   std::string text = place.line == 0 ? "unknown line" : "line " + std::to_string(place.line);
+  if (!place.source.empty()) text = place.source + " (MSL " + text + ")";
   text += ", program (" + std::to_string(program[0]) + ", " + std::to_string(program[1]) + ", " +
           std::to_string(program[2]) + "), thread " + std::to_string(thread);
   if (!place.text.empty()) text += "\n      | " + place.text;

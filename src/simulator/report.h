@@ -28,6 +28,7 @@ struct Place {
   uint32_t line = 0;    // of the MSL text, from 1; 0 where unknown
   uint32_t column = 0;  // from 1; 0 where unknown
   std::string text;     // the line itself, without indentation
+  std::string source;   // "softmax.py:12", from the nearest comment above that says so
 };
 
 struct Report {

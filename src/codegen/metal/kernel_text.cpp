@@ -19,7 +19,7 @@ class KernelWriter {
     codegen::TextWriter& out = emitter_.out();
     out.open("");
     if (shared_bytes > 0)
-      out.line("threadgroup alignas(16) uchar shared[" + std::to_string(shared_bytes) + "];");
+      out.line("alignas(16) threadgroup uchar shared[" + std::to_string(shared_bytes) + "];");
     for (const std::string& line : unpacked_) out.line(line);
     emitter_.run();
     out.close();

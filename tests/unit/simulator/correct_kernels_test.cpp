@@ -288,6 +288,37 @@ kernel void k(device float4* out [[buffer(0)]], constant Scalars& scalars [[buff
   }
 }
 
+// The shape of generated text: one array for all of a kernel's shared memory, read as other types,
+// and comments that name the kernel's own lines.
+constexpr const char* kGenerated = R"(
+[[max_total_threads_per_threadgroup(64)]]
+kernel void k(device float* out [[buffer(0)]], uint3 program [[threadgroup_position_in_grid]],
+              uint lane [[thread_index_in_simdgroup]],
+              uint warp [[simdgroup_index_in_threadgroup]]) {
+  alignas(16) threadgroup uchar shared[512];
+  // softmax.py:7
+  ((threadgroup float*)(shared + 256))[warp * 32 + lane] = float(lane);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  // softmax.py:9
+  float4 four = *(threadgroup float4*)(shared + 256 + 16 * (lane % 8));
+  out[warp * 32 + lane] = four.x + four.w;
+}
+)";
+
+TEST(Simulator, RunsGeneratedTextAndNamesTheKernelsLine) {
+  std::vector<float> out(64);
+  Reports reports = Launch().buffer(out).run(load_kernel(kGenerated));
+  EXPECT_TRUE(reports.empty()) << texts(reports);
+  EXPECT_EQ(out[33], 4.0f + 7.0f);
+  std::string faulty = kGenerated;
+  faulty.replace(faulty.find("  threadgroup_barrier"), 50, std::string(48, ' ') + "\n ");
+  reports = Launch().buffer(out).run(load_kernel(faulty));
+  ASSERT_FALSE(reports.empty());
+  EXPECT_EQ(reports.back().kind, ReportKind::kRace);
+  EXPECT_EQ(reports.back().place.source, "softmax.py:9") << texts(reports);
+  EXPECT_EQ(reports.back().other_place.source, "softmax.py:7") << texts(reports);
+}
+
 TEST(Simulator, KeepsLoggedLines) {
   CompileOptions options;
   options.language_version = 320;
