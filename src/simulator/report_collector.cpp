@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace enceladus::simulator {
+namespace {
+
+// An unrolled loop or an inlined function has a line's instructions several times.
+bool same_fault(const Report& a, const Report& b) {
+  return a.kind == b.kind && a.place.line != 0 && a.place.line == b.place.line &&
+         a.place.column == b.place.column && a.has_other == b.has_other &&
+         a.other_place.line == b.other_place.line && a.other_place.column == b.other_place.column;
+}
+
+}  // namespace
 
 bool ReportCollector::is_new(const Finding& finding) {
   auto [entry, inserted] = counts_.try_emplace(key_of(finding), 0);
@@ -44,7 +54,13 @@ Reports ReportCollector::finish(const KernelImage& image, const std::string& ker
       report.other_thread = finding.other_thread;
     }
     report.count = counts_.at(key_of(finding));
-    reports.push_back(std::move(report));
+    auto same = std::find_if(reports.begin(), reports.end(),
+                             [&](const Report& known) { return same_fault(known, report); });
+    if (same != reports.end()) {
+      same->count += report.count;
+    } else {
+      reports.push_back(std::move(report));
+    }
   }
   return reports;
 }
