@@ -110,6 +110,51 @@ void add_tiles(JsonWriter& json, const ir::Function& function, const loop::Plan&
   json.end_list();
 }
 
+std::string purpose_of(const loop::Root& root) {
+  if (root.kind != loop::RootKind::kWrite) return std::string(root.op->record().name);
+  const Operation* op = root.value->definition();
+  if (!root.value->name().empty()) return "keep " + root.value->name();
+  return "keep " + std::string(op != nullptr ? op->record().name : "carried");
+}
+
+void add_nest(JsonWriter& json, const loop::Group& group) {
+  std::string purposes, elements;
+  const Operation* last = nullptr;
+  for (const loop::Root& root : group.roots) {
+    purposes += (purposes.empty() ? "" : ", ") + purpose_of(root);
+    const Operation* op = root.op != nullptr ? root.op : root.value->definition();
+    if (op != nullptr) last = op;
+  }
+  for (int64_t extent : group.space)
+    elements += (elements.empty() ? "" : "x") + std::to_string(extent);
+  json.begin_object();
+  if (last != nullptr) add_place(json, last->location());
+  json.field("elements", elements);
+  json.field("for", purposes);
+  json.end_object();
+}
+
+void add_nests(JsonWriter& json, const loop::Plan& plan) {
+  json.begin_list("loop_nests");
+  for (const loop::Group& group : plan.groups) add_nest(json, group);
+  json.end_list();
+}
+
+// Nothing moves for a change of shape: who needs the tile asks for it at another index.
+void add_conversions(JsonWriter& json, const ir::Function& function, const loop::Plan& plan) {
+  json.begin_list("conversions");
+  ir::walk(function.body(), [&](const Operation* op) {
+    if (!op->is(Opcode::kReshape) && !op->is(Opcode::kTranspose)) return;
+    json.begin_object();
+    add_place(json, op->location());
+    json.field("operation", op->record().name);
+    json.field("how", plan.buffer(op->operand(0)) >= 0 ? "read from scratch at another index"
+                                                       : "computed at another index");
+    json.end_object();
+  });
+  json.end_list();
+}
+
 }  // namespace
 
 std::string explain_kernel(const ir::Function& function, const loop::Plan& plan,
@@ -117,7 +162,6 @@ std::string explain_kernel(const ir::Function& function, const loop::Plan& plan,
   JsonWriter json;
   json.begin_object();
   add_options(json, function, host);
-  json.field("loop_nests", static_cast<int64_t>(plan.groups.size()));
   json.field("scratch_bytes", plan.scratch_bytes);
   if (analysis::estimate_cost(function).has_unknown_loops)
     json.field("loops", "some end at run-time values; " +
@@ -126,6 +170,8 @@ std::string explain_kernel(const ir::Function& function, const loop::Plan& plan,
   add_dots(json, function, plan);
   add_accesses(json, function);
   add_tiles(json, function, plan);
+  add_nests(json, plan);
+  add_conversions(json, function, plan);
   json.end_object();
   return json.text();
 }

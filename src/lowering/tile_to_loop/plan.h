@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -79,8 +78,5 @@ struct Plan {
 using DotTileLayout = std::function<void(const ir::Operation* dot, Buffer& buffer)>;
 
 Plan make_plan(const ir::Function& function, const DotTileLayout& dot_layout);
-
-// As indented text, one item a line, for tests and dumps.
-std::string to_string(const Plan& plan, const ir::Function& function);
 
 }  // namespace enceladus::loop
