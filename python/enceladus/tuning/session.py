@@ -254,10 +254,10 @@ def tune(launch: Launch, configs: Sequence[Config], settings: Settings) -> Outco
 
     Args:
         launch: the kernel and its arguments.
-        configs: the candidates; at least one.
+        configs: the candidates; at least one. One that is listed twice is tried once.
         settings: how to try them.
 
     Raises:
         Exception: the first candidate's error, where none compiles and runs.
     """
-    return _Session(launch, configs, settings).run()
+    return _Session(launch, tuple(dict.fromkeys(configs)), settings).run()
