@@ -10,6 +10,7 @@
 #include "codegen/cpu/reduction_emitter.h"
 #include "codegen/cpu/reports.h"
 #include "codegen/cpu/scan_emitter.h"
+#include "codegen/cpu/streaming.h"
 #include "codegen/cpu/turn_range.h"
 #include "lowering/tile_to_loop/cone.h"
 #include "support/check.h"
@@ -102,11 +103,7 @@ class GroupEmitter {
     evaluator_.begin_body(llvm::PoisonValue::get(builder_.getInt64Ty()), turns);
     std::optional<TurnRange> range;
     if (!group_.is_ordered) range = find_turn_range(evaluator_, group_, views_, turns);
-    if (!range) {
-      emit_loop(builder_, {builder_.getInt64(0), constant(turns), nest_.unroll},
-                [&](Value* turn) { emit_body(turn, nest_.unroll); });
-      return;
-    }
+    if (!range) return emit_main_turns(builder_.getInt64(0), constant(turns));
     auto with_masks = [&](Value* turn) { emit_body(turn, 1); };
     if (!range->starts_at_zero)
       emit_loop(builder_, {builder_.getInt64(0), range->begin}, with_masks);
@@ -114,10 +111,31 @@ class GroupEmitter {
     length = builder_.CreateAnd(length, constant(-nest_.unroll));
     Value* end = builder_.CreateAdd(range->begin, length);
     for (const auto& [condition, view] : range->conditions) evaluator_.assume(condition, view);
-    emit_loop(builder_, {range->begin, end, nest_.unroll},
-              [&](Value* turn) { emit_body(turn, nest_.unroll); });
+    emit_main_turns(range->begin, end);
     evaluator_.forget_assumptions();
     emit_loop(builder_, {end, constant(turns)}, with_masks);
+  }
+
+  // The turns that take several vectors, without masks where masks can be decided; twice where the
+  // launch decides how to store.
+  void emit_main_turns(Value* begin, Value* end) {
+    auto emit = [&] {
+      emit_loop(builder_, {begin, end, nest_.unroll},
+                [&](Value* turn) { emit_body(turn, nest_.unroll); });
+    };
+    Value* streams = group_.is_ordered ? nullptr : streaming_condition(evaluator_, group_, views_);
+    if (streams == nullptr) return emit();
+    auto emit_streaming = [&]() -> Value* {
+      stores_stream_ = true;
+      emit();
+      stores_stream_ = false;
+      return nullptr;
+    };
+    auto emit_cached = [&]() -> Value* {
+      emit();
+      return nullptr;
+    };
+    emit_if_else(builder_, streams, emit_streaming, emit_cached);
   }
 
   void emit_body(Value* turn, int pieces) {
@@ -176,8 +194,10 @@ class GroupEmitter {
                   const ir::Value* value, int view) {
     const Lanes lanes = evaluator_.evaluate(value, view);
     const ir::Type element = ir::Type::number(op->operand(0)->type().dtype());
+    const StoreKind kind = stores_stream_ ? StoreKind::kStreaming : StoreKind::kCached;
     writes_.push_back([=, this] {
-      evaluator_.store(address, element, lanes, evaluator_.check_bounds(op, address, mask, view));
+      const Lanes inside = evaluator_.check_bounds(op, address, mask, view);
+      evaluator_.store(address, element, lanes, inside, kind);
     });
   }
 
@@ -218,6 +238,7 @@ class GroupEmitter {
   std::vector<Value*> outer_positions_;  // of each axis: the outer loops' part of its coordinate
   std::vector<int> outer_levels_;
   std::vector<int> views_;
+  bool stores_stream_ = false;
   std::vector<std::function<void()>> writes_;
 };
 

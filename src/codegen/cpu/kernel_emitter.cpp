@@ -5,6 +5,7 @@
 #include "codegen/cpu/ir_loops.h"
 #include "codegen/cpu/kernel_state.h"
 #include "codegen/cpu/region_emitter.h"
+#include "codegen/cpu/streaming.h"
 #include "support/cpu_abi.h"
 
 namespace enceladus::cpu {
@@ -48,6 +49,7 @@ class KernelEmitter {
         byte_offset(kernel_.scratch, static_cast<uint64_t>(kernel_.plan.scratch_bytes));
     fetch_arguments();
     emit_programs(function->getArg(1), function->getArg(2), walk);
+    emit_streaming_fence(kernel_);
     builder_.CreateRetVoid();
   }
 
@@ -78,6 +80,10 @@ class KernelEmitter {
       const ir::Value* argument = kernel_.function.body().argument(static_cast<int>(index));
       kernel_.scalars[argument->id()] = fetch(parameters[index], byte_offset(slots, 8 * index));
     }
+    Value* flags = builder_.CreateLoad(builder_.getInt32Ty(),
+                                       byte_offset(kernel_.launch, offsetof(CpuLaunch, flags)));
+    kernel_.is_streaming =
+        builder_.CreateIsNotNull(builder_.CreateAnd(flags, builder_.getInt32(kCpuFlagStreaming)));
     for (uint64_t axis = 0; axis < 3; ++axis)
       kernel_.grid[axis] = builder_.CreateLoad(
           builder_.getInt32Ty(), byte_offset(kernel_.launch, offsetof(CpuLaunch, grid) + 4 * axis));

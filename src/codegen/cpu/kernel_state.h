@@ -25,6 +25,8 @@ struct KernelState {
   llvm::Value* program[3] = {};          // i32
   llvm::Value* grid[3] = {};             // i32
   llvm::Value* spare = nullptr;          // 64 bytes that masked-off lanes may read and write
+  llvm::Value* is_streaming = nullptr;   // i1: non-temporal stores pay off in this launch
+  bool has_streaming_stores = false;     // so far
   llvm::Instruction* allocas = nullptr;  // where the entry block takes allocas
 
   llvm::IRBuilder<>& builder() { return emission.builder; }

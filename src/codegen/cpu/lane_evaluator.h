@@ -37,6 +37,8 @@ struct Address {
 // its type computes it.
 enum class Precision : uint8_t { kUnlimited, kTyped };
 
+enum class StoreKind : uint8_t { kCached, kStreaming };
+
 class LaneEvaluator {
  public:
   LaneEvaluator(KernelState& kernel, int lanes);
@@ -103,15 +105,14 @@ class LaneEvaluator {
   Lanes check_bounds(const ir::Operation* access, const Address& address, Lanes mask, int view);
   // `mask.value` null: all lanes. Masked-off lanes are not touched and give zero bits.
   Lanes load(const Address& address, const ir::Type& element, Lanes mask);
-  void store(const Address& address, const ir::Type& element, Lanes value, Lanes mask);
+  // A streaming store must be aligned to its vector; where it is masked it is a cached one.
+  void store(const Address& address, const ir::Type& element, Lanes value, Lanes mask,
+             StoreKind kind = StoreKind::kCached);
   // Where the element lies whose pattern is 0.
   llvm::Value* element_pointer(const Address& address, const ir::Type& element);
   // One pointer a lane.
   llvm::Value* pointers_of(const Address& address, const ir::Type& element);
   Lanes both(Lanes a, Lanes b);  // of two masks, null for true
-
-  // How the innermost body stores: set by the group.
-  bool non_temporal_stores = false;
 
  private:
   using Key = std::pair<const void*, int>;

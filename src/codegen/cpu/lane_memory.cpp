@@ -290,8 +290,8 @@ Lanes LaneEvaluator::load_gathered(const Address& address, const ir::Type& eleme
 // --- stores
 // -----------------------------------------------------------------------------------------
 
-void LaneEvaluator::store(const Address& address, const ir::Type& element, Lanes value,
-                          Lanes mask) {
+void LaneEvaluator::store(const Address& address, const ir::Type& element, Lanes value, Lanes mask,
+                          StoreKind kind) {
   mask = both(mask, {});
   llvm::IRBuilder<>& builder = kernel_.builder();
   if (!element.is_pointer())
@@ -313,7 +313,7 @@ void LaneEvaluator::store(const Address& address, const ir::Type& element, Lanes
     builder.CreateMaskedStore(vector, pointer, alignment_of(element), as_vector(mask));
     return;
   }
-  if (!non_temporal_stores) {
+  if (kind == StoreKind::kCached) {
     builder.CreateAlignedStore(vector, pointer, alignment_of(element));
     return;
   }

@@ -135,6 +135,12 @@ Value* emit_math(Emission& emission, Opcode opcode, DType dtype, llvm::ArrayRef<
     case Opcode::kExp2:
       if (dtype != DType::kFloat64) return emit_exp2(emission, x);
       break;
+    case Opcode::kErf:
+      if (dtype != DType::kFloat64) return emit_erf(emission, x);
+      break;
+    case Opcode::kTanh:
+      if (dtype != DType::kFloat64) return emit_tanh(emission, x);
+      break;
     default:
       break;
   }

@@ -1,10 +1,10 @@
 // exp and exp2 of float32 by range reduction and a polynomial of degree 6: measured faster than a
 // call of SLEEF, which takes all vector registers away from the loop around it.
 
-#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "codegen/cpu/math.h"
+#include "codegen/cpu/math_inline.h"
 
 namespace enceladus::cpu {
 namespace {
@@ -13,14 +13,19 @@ using llvm::Value;
 
 // Fitted at Chebyshev nodes to (f(r) - 1) / r over half a period on either side.
 constexpr double kExpCoefficients[] = {1.0,
+                                       1.0,
                                        0.5,
                                        0.16666504740715027,
                                        0.04166646674275398,
                                        0.008369148708879948,
                                        0.0013933641603216529};
-constexpr double kExp2Coefficients[] = {0.6931471824645996,    0.24022650718688965,
-                                        0.055503569543361664,  0.009618083015084267,
-                                        0.0013390863314270973, 0.00015453163359779865};
+constexpr double kExp2Coefficients[] = {1.0,
+                                        0.6931471824645996,
+                                        0.24022650718688965,
+                                        0.055503569543361664,
+                                        0.009618083015084267,
+                                        0.0013390863314270973,
+                                        0.00015453163359779865};
 constexpr double kLog2E = 1.44269504;
 // ln 2 in two parts; the upper one has trailing zeros, so that n times it is exact.
 constexpr double kLn2Upper = 0.693359375;
@@ -29,13 +34,9 @@ constexpr double kLn2Lower = -2.12194440e-4;
 constexpr double kRoundingShift = 12582912.0;  // 1.5 * 2^23
 constexpr int64_t kRoundingShiftBits = 0x4b400000;
 
-class Exponential {
+class Exponential : InlineMath {
  public:
-  explicit Exponential(Emission& emission)
-      : emission_(emission), builder_(emission.builder), guard_(emission.builder) {
-    // The reduction is exact only as written: no reassociation, whatever the math mode.
-    builder_.clearFastMathFlags();
-  }
+  using InlineMath::InlineMath;
 
   // The constant is the first operand so that a NaN comes through, as x86's max and min do it.
   Value* clamp(Value* x, double low, double high) {
@@ -43,12 +44,6 @@ class Exponential {
     x = builder_.CreateSelect(builder_.CreateFCmpOGT(bottom, x), bottom, x);
     Value* top = float_like(x, high);
     return builder_.CreateSelect(builder_.CreateFCmpOLT(top, x), top, x);
-  }
-
-  Value* fma(Value* a, Value* b, Value* c) {
-    // Without the instruction, two roundings: still within the bound, and no library call.
-    if (!emission_.host.has_fma) return builder_.CreateFAdd(builder_.CreateFMul(a, b), c);
-    return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   }
 
   Value* exp(Value* x) {
@@ -68,13 +63,6 @@ class Exponential {
   }
 
  private:
-  Value* polynomial(Value* x, llvm::ArrayRef<double> coefficients) {
-    Value* sum = float_like(x, coefficients.back());
-    for (size_t i = coefficients.size() - 1; i-- > 0;)
-      sum = fma(sum, x, float_like(x, coefficients[i]));
-    return fma(sum, x, float_like(x, 1.0));
-  }
-
   // value * 2^n. n may pass the exponent's range on either side, so the power is applied in two
   // halves; the first product is exact, the second rounds once (to a subnormal, zero, infinity).
   Value* scale(Value* value, Value* n, Value* shifted) {
@@ -105,10 +93,6 @@ class Exponential {
         llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
         {value, n, value, builder_.getInt16(0xffff), builder_.getInt32(kCurrentRounding)});
   }
-
-  Emission& emission_;
-  llvm::IRBuilder<>& builder_;
-  llvm::IRBuilderBase::FastMathFlagGuard guard_;
 };
 
 }  // namespace
