@@ -33,6 +33,8 @@ bool starts_at_zero(const ir::Operation* dot) {
 
 GemmSpec spec_of(const ir::Operation* dot) {
   const ir::Value *a = dot->operand(0), *b = dot->operand(1);
+  const bool a_is_transposed = loop::dot_tile(a).is_transposed;
+  const bool b_is_transposed = loop::dot_tile(b).is_transposed;
   return {.a = a->type().dtype(),
           .b = b->type().dtype(),
           .accumulator = accumulator_of(dot),
@@ -40,6 +42,8 @@ GemmSpec spec_of(const ir::Operation* dot) {
           .columns = extent(b, 1),
           .depth = extent(a, 1),
           .depth_multiple = extent(a, 1),
+          .a_order = a_is_transposed ? OperandOrder::kAcross : OperandOrder::kDepth,
+          .b_order = b_is_transposed ? OperandOrder::kDepth : OperandOrder::kAcross,
           .start = starts_at_zero(dot) ? GemmStart::kZero : GemmStart::kTile};
 }
 
@@ -78,14 +82,19 @@ class DotEmitter {
   }
 
   void multiply_tiles(const ir::Operation* dot, Value* tile, Value* scratch, Value* batch) {
-    const ir::Value *a = dot->operand(0), *b = dot->operand(1);
+    const ir::Value* a = loop::dot_tile(dot->operand(0)).tile;
+    const ir::Value* b = loop::dot_tile(dot->operand(1)).tile;
+    Value *a_rows = constant(row_bytes(a)), *a_elements = constant(bytes_of(a));
+    Value *b_rows = constant(row_bytes(b)), *b_elements = constant(bytes_of(b));
+    if (spec_.a_order == OperandOrder::kAcross) std::swap(a_rows, a_elements);
+    if (spec_.b_order == OperandOrder::kDepth) std::swap(b_rows, b_elements);
     emit_gemm(builder_, host_, spec_,
               {.a = batch_address(a, batch),
-               .a_row_stride = constant(row_bytes(a)),
-               .a_depth_stride = constant(bytes_of(a)),
+               .a_row_stride = a_rows,
+               .a_depth_stride = a_elements,
                .b = batch_address(b, batch),
-               .b_depth_stride = constant(row_bytes(b)),
-               .b_column_stride = constant(bytes_of(b)),
+               .b_depth_stride = b_rows,
+               .b_column_stride = b_elements,
                .rows = constant(spec_.rows),
                .columns = constant(spec_.columns),
                .depth = constant(spec_.depth),

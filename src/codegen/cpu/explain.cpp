@@ -42,9 +42,19 @@ std::string dtype_text(const Value* value) {
 }
 
 std::string dot_path(const Operation& dot, const loop::Plan& plan) {
+  for (const loop::DotLoop& dot_loop : plan.dot_loops)
+    if (dot_loop.dot == &dot)
+      return "operands read from the arrays, the whole loop over K in registers block by block";
   bool is_in_scratch = plan.buffer(dot.result()) >= 0;
   return is_in_scratch ? "tiles in scratch, accumulator in registers block by block"
                        : "not computed: its result is unused";
+}
+
+// Why the loop around a product is not run inside out; empty where it is, or where there is none.
+std::string fallback_reason(const Operation& dot, const loop::Plan& plan) {
+  for (const loop::RefusedLoop& refused : plan.refused_loops)
+    if (refused.loop == dot.parent_operation()) return refused.reason;
+  return "";
 }
 
 void add_dots(JsonWriter& json, const ir::Function& function, const loop::Plan& plan) {
@@ -58,6 +68,8 @@ void add_dots(JsonWriter& json, const ir::Function& function, const loop::Plan& 
     json.field("accumulator", dtype_text(op->result()));
     json.field("backend", "vector micro-kernel");
     json.field("path", dot_path(*op, plan));
+    if (const std::string reason = fallback_reason(*op, plan); !reason.empty())
+      json.field("reason", reason);
     json.end_object();
   });
   json.end_list();

@@ -357,10 +357,29 @@ class Cutter {
     add_item(ItemKind::kScalar, op);
   }
 
+  // Whether the product may overwrite the tile that it adds to: one that was computed for it alone
+  // beside it, or one that the loop around carries and that becomes the product's result.
+  bool adds_in_place(const ir::Operation* dot) const {
+    const ir::Value* sum = dot->operand(2);
+    if (result_.plan.buffer_of[sum->id()] < 0 || sum->users().size() != 1) return false;
+    const ir::Operation* definition = sum->definition();
+    if (definition != nullptr)
+      return definition->parent() == dot->parent() &&
+             (definition->is(Opcode::kDot) || !must_be_stored(sum));
+    if (sum->argument_of() != dot->parent()) return false;
+    const ir::Operation* loop = dot->parent()->parent();
+    const ir::Operation* yield = dot->parent()->terminator();
+    return loop != nullptr && loop->is(Opcode::kFor) && dot->result()->users().size() == 1 &&
+           yield->operand(sum->index() - 1) == dot->result();
+  }
+
   void add_dot(ir::Operation* op) {
     flush();
     add_item(ItemKind::kDot, op);
-    buffer_for(op->result());
+    if (adds_in_place(op))
+      result_.plan.buffer_of[op->result()->id()] = result_.plan.buffer_of[op->operand(2)->id()];
+    else
+      buffer_for(op->result());
   }
 
   // The product adds to the tile that the loop started from, in the buffer of its result.

@@ -87,6 +87,10 @@ class Liveness {
         continue;
       }
       touch_values(item.op->operands(), item.number, &region);
+      if (item.kind == ItemKind::kDot)
+        for (int operand : {0, 1})
+          touch(grouping_.plan.buffer(dot_tile(item.op->operand(operand)).tile), item.number,
+                &region);
       touch_values(item.op->results(), item.number, &region);
       if (item.kind != ItemKind::kControl) continue;
       touch_values(item.op->results(), spans_[item.op].last, &region);

@@ -28,9 +28,11 @@ std::vector<char> tiles_always_in_scratch(const ir::Function& function) {
     for (const ir::Region* region : op->regions())
       if (!op->is(Opcode::kReduce) && !op->is(Opcode::kScan))
         for (const ir::Value* argument : region->arguments()) mark(argument);
-    if (op->is(Opcode::kDot))
-      for (const ir::Value* operand : op->operands())
-        if (operand != op->operand(2) || ir::constant_bits(operand) != uint64_t{0}) mark(operand);
+    if (op->is(Opcode::kDot)) {
+      mark(dot_tile(op->operand(0)).tile);
+      mark(dot_tile(op->operand(1)).tile);
+      if (ir::constant_bits(op->operand(2)) != uint64_t{0}) mark(op->operand(2));
+    }
     if (op->integer_or(ir::AttributeName::kVolatile, 0) != 0) mark(op->result());
   });
   return is_stored;
@@ -117,34 +119,59 @@ class Sharing {
   std::vector<const ir::Value*> covered_;     // computed for a tile that was chosen
 };
 
-std::vector<DotLoop> find_dot_loops(const ir::Function& function) {
-  std::vector<ir::Operation*> loops;
-  bool has_dots = false;
+struct Loops {
+  std::vector<DotLoop> dot_loops;
+  std::vector<RefusedLoop> refused;
+};
+
+// Looks at the loops that hold a product themselves, not in a loop of their own.
+Loops find_dot_loops(const ir::Function& function) {
+  std::vector<ir::Operation*> around;
   ir::walk(function.body(), [&](ir::Operation* op) {
-    if (op->is(Opcode::kFor)) loops.push_back(op);
-    has_dots |= op->is(Opcode::kDot);
+    ir::Operation* parent = op->parent_operation();
+    const bool is_inside = op->is(Opcode::kDot) && parent != nullptr && parent->is(Opcode::kFor);
+    if (is_inside && std::ranges::find(around, parent) == around.end()) around.push_back(parent);
   });
-  std::vector<DotLoop> found;
-  // Debugging checks every load of its own.
-  if (!has_dots || loops.empty() || function.options().debug) return found;
+  Loops loops;
+  if (around.empty()) return loops;
   const analysis::Facts facts(function);
   analysis::AffineForms forms(function, analysis::AffineForms::Meaning::kExact, &facts);
-  for (ir::Operation* loop : loops)
-    if (DotLoopMatch match = match_dot_loop(loop, forms, facts); match.plan)
-      found.push_back(std::move(*match.plan));
-  return found;
+  for (ir::Operation* loop : around) {
+    DotLoopMatch match = match_dot_loop(loop, forms, facts);
+    // Debugging checks every load of its own.
+    if (function.options().debug) match = {std::nullopt, "debugging is on"};
+    if (match.plan)
+      loops.dot_loops.push_back(std::move(*match.plan));
+    else
+      loops.refused.push_back({loop, std::move(match.reason)});
+  }
+  return loops;
 }
 
 }  // namespace
 
+DotTile dot_tile(const ir::Value* operand) {
+  DotTile result{operand, false};
+  for (;;) {
+    const ir::Operation* op = result.tile->definition();
+    if (op == nullptr || !op->is(Opcode::kTranspose)) return result;
+    const auto permutation = op->integers(ir::AttributeName::kPermutation);
+    const auto last = static_cast<int64_t>(permutation.size()) - 1;
+    const bool swaps_last = last == 1 || (last == 2 && permutation[0] == 0);
+    if (!swaps_last || permutation[static_cast<size_t>(last)] != last - 1) return result;
+    result = {op->operand(0), !result.is_transposed};
+  }
+}
+
 Plan make_plan(const ir::Function& function, const DotTileLayout& dot_layout) {
   std::vector<char> is_stored = tiles_always_in_scratch(function);
-  std::vector<DotLoop> dot_loops = find_dot_loops(function);
+  Loops loops = find_dot_loops(function);
   for (;;) {
-    Grouping grouping = cut_into_groups(function, dot_loops, is_stored);
+    Grouping grouping = cut_into_groups(function, loops.dot_loops, is_stored);
     if (!grouping.is_final) continue;
     if (Sharing(function, grouping, is_stored).choose()) continue;
-    grouping.plan.dot_loops = std::move(dot_loops);
+    grouping.plan.dot_loops = std::move(loops.dot_loops);
+    grouping.plan.refused_loops = std::move(loops.refused);
     place_buffers(grouping, function, dot_layout);
     return std::move(grouping.plan);
   }

@@ -63,16 +63,31 @@ struct Item {
   int dot_loop = -1;            // an index into Plan::dot_loops
 };
 
+// A loop around a `dot` that is no DotLoop, and why.
+struct RefusedLoop {
+  const ir::Operation* loop;
+  std::string reason;
+};
+
 struct Plan {
   std::unordered_map<const ir::Region*, std::vector<Item>> items;
   std::vector<Group> groups;
   std::vector<DotLoop> dot_loops;
+  std::vector<RefusedLoop> refused_loops;  // for explanations
   std::vector<Buffer> buffers;
   std::vector<int> buffer_of;  // by Value::id(); -1 for a tile that is not in scratch
   int64_t scratch_bytes = 0;
 
   int buffer(const ir::Value* value) const { return buffer_of[value->id()]; }
 };
+
+// The tile that a product reads: its operand, or what the operand is the transpose of. A product
+// takes either order, so a transpose that it alone uses is never written out.
+struct DotTile {
+  const ir::Value* tile;
+  bool is_transposed;
+};
+DotTile dot_tile(const ir::Value* operand);
 
 // Sets the strides and bytes of the buffer of a `dot`'s result as its micro-kernel wants them.
 using DotTileLayout = std::function<void(const ir::Operation* dot, Buffer& buffer)>;
