@@ -45,11 +45,46 @@ std::vector<Value> bind(Context& context, const ParsedFunction& function,
         context.fail(DiagnosticId::kMissingArgument, {"`" + function.name + "`", parameter.name});
       values[i] = Value::constant(parameter.default_value);
     }
-    if (parameter.is_constexpr && !values[i].is_constant() && !values[i].is_tuple())
-      context.fail(DiagnosticId::kConstexprParameter,
-                   {parameter.name, function.name, describe(values[i])});
   }
   return values;
+}
+
+bool is_same_place(const Location& a, const Location& b) {
+  return a.file == b.file && a.line == b.line && a.column == b.column &&
+         a.end_column == b.end_column;
+}
+
+bool mentions(const Node* node, int32_t slot) {
+  if (!node) return false;
+  if (node->kind == NodeKind::kName) return node->slot == slot;
+  for (const Node* child : {node->first, node->second, node->third})
+    if (mentions(child, slot)) return true;
+  for (const auto* list : {&node->items, &node->more})
+    for (const Node* child : *list)
+      if (mentions(child, slot)) return true;
+  return false;
+}
+
+// As in Triton, a `tl.constexpr` parameter of a helper takes run-time values too, which is fine
+// until a constant is needed. Where the expression that needs one reads such a parameter, the
+// mistake is in the call: the error moves there.
+void blame_call(Context& context, const Frame& frame, const std::vector<Value>& arguments,
+                const Diagnostic& diagnostic) {
+  if (diagnostic.id != DiagnosticId::kConstantNeeded) return;
+  const ParsedFunction& function = *frame.function;
+  for (const Node& node : function.nodes) {
+    if (!is_same_place(node.location, diagnostic.location)) continue;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const ParsedParameter& parameter = function.parameters[i];
+      bool runtime = parameter.is_constexpr && arguments[i].is_runtime();
+      if (!runtime || !mentions(&node, parameter.slot)) continue;
+      Diagnostic moved = make_diagnostic(DiagnosticId::kConstexprParameter, frame.called_from,
+                                         {parameter.name, function.name, describe(arguments[i])});
+      moved.notes.push_back({diagnostic.location, diagnostic.message});
+      context.frame = frame.caller;
+      context.fail(std::move(moved));
+    }
+  }
 }
 
 void check_recursion(Context& context, const ParsedFunction& function) {

@@ -13,6 +13,11 @@ def helper(x, factor: tl.constexpr = 2):
 
 
 @enceladus.jit
+def ramp(x, size: tl.constexpr):
+    return x + tl.arange(0, size)
+
+
+@enceladus.jit
 def sometimes(x):
     if x > 0:
         return x
@@ -78,9 +83,9 @@ def starred_argument_of_a_builtin(x_ptr, i_ptr, n):
     x = tl.load(*(x_ptr, n > 0))  # here
 
 
-@bad("ConstexprParameter", "`factor`")
+@bad("ConstexprParameter", "`size`")
 def run_time_value_for_a_constexpr_parameter(x_ptr, i_ptr, n):
-    x = helper(n, factor=n)  # here
+    x = ramp(n, size=n)  # here
 
 
 @bad("ConstantNeeded", "tl.arange")
