@@ -123,10 +123,15 @@ Value inline_function(Context& context, nb::handle object, const CallArguments& 
                                               {frame.called_from, context.frame->call_site});
   frame.state.variables.resize(function.slots.size());
   for (size_t i = 0; i < values.size(); ++i)
-    frame.state.variables[static_cast<size_t>(function.parameters[i].slot)] = {std::move(values[i]),
+    frame.state.variables[static_cast<size_t>(function.parameters[i].slot)] = {values[i],
                                                                                frame.called_from};
   context.frame = &frame;
-  run_block(context, function.body, true);
+  try {
+    run_block(context, function.body, true);
+  } catch (const CompilationFailure& failure) {
+    blame_call(context, frame, values, failure.diagnostics().front());
+    throw;
+  }
   context.frame = frame.caller;
   context.at(node);
   return result_of(context, frame);

@@ -9,6 +9,7 @@ from bad_kernels import BAD
 from enceladus import CompilationError, _core
 
 DIAGNOSTICS = Path(__file__).parents[2] / "src" / "support" / "diagnostics.def"
+FRONTEND = DIAGNOSTICS.parents[1] / "frontend"
 ARGUMENTS = [
     ("x_ptr", "pointer", "float32", True),
     ("i_ptr", "pointer", "int32", True),
@@ -40,15 +41,10 @@ def test_bad_kernel_is_refused_at_its_line(case):
 
 
 def frontend_records():
-    """The names of the records under the headings of the frontend."""
-    names, inside = [], False
-    for line in DIAGNOSTICS.read_text().splitlines():
-        if line.startswith("// ---"):
-            inside = "frontend" in line
-        record = re.match(r"DIAGNOSTIC\((\w+),", line)
-        if record and inside:
-            names.append(record[1])
-    return names
+    """The names of the records that the frontend raises."""
+    source = "".join(path.read_text() for path in FRONTEND.glob("*.cpp"))
+    names = re.findall(r"^DIAGNOSTIC\((\w+),", DIAGNOSTICS.read_text(), re.M)
+    return [name for name in names if re.search(rf"DiagnosticId::k{name}\b", source)]
 
 
 def test_every_record_of_the_frontend_has_a_bad_kernel():
