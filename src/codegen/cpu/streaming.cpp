@@ -1,5 +1,7 @@
 #include "codegen/cpu/streaming.h"
 
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include <algorithm>
 
 #include "codegen/cpu/ir_loops.h"
@@ -70,8 +72,14 @@ Value* streaming_condition(LaneEvaluator& evaluator, const loop::Group& group,
 
 void emit_streaming_fence(KernelState& kernel) {
   if (!kernel.has_streaming_stores) return;
-  emit_if(kernel.builder(), kernel.is_streaming,
-          [&] { kernel.builder().CreateFence(llvm::AtomicOrdering::SequentiallyConsistent); });
+  llvm::IRBuilder<>& builder = kernel.builder();
+  emit_if(builder, kernel.is_streaming, [&] {
+    // A full fence would also make the next task's loads wait until the stores have left.
+    if (kernel.emission.host.architecture == Architecture::kX86)
+      builder.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
+    else
+      builder.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+  });
 }
 
 }  // namespace enceladus::cpu
