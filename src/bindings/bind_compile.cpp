@@ -94,8 +94,7 @@ pipeline::CompileOptions compile_options(const nb::dict& options) {
 nb::list time_list(double frontend_milliseconds, const std::vector<StageTime>& times) {
   nb::list result;
   result.append(nb::make_tuple("frontend", frontend_milliseconds));
-  for (const StageTime& time : times)
-    result.append(nb::make_tuple(time.stage, time.milliseconds));
+  for (const StageTime& time : times) result.append(nb::make_tuple(time.stage, time.milliseconds));
   return result;
 }
 

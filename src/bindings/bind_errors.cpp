@@ -23,13 +23,42 @@ std::string source_line(const Location& location) {
   return nb::cast<std::string>(line.attr("rstrip")("\r\n"));
 }
 
+// Python's syntax tree counts columns in bytes of UTF-8; people count characters.
+int32_t character_column(const std::string& line, int32_t byte_column) {
+  int32_t column = 1;
+  for (int32_t i = 0; i + 1 < byte_column; ++i) {
+    bool is_behind_line = static_cast<size_t>(i) >= line.size();
+    bool continues = !is_behind_line && (static_cast<unsigned char>(line[i]) & 0xc0) == 0x80;
+    column += !continues;
+  }
+  return column;
+}
+
+Location in_characters(Location location, const std::string& line) {
+  if (location.end_column > 0) location.end_column = character_column(line, location.end_column);
+  if (location.column > 0) location.column = character_column(line, location.column);
+  return location;
+}
+
+// The same with every column counted in characters.
+Diagnostic in_characters(Diagnostic diagnostic) {
+  auto convert = [](Location& location) {
+    location = in_characters(location, source_line(location));
+  };
+  convert(diagnostic.location);
+  for (Note& note : diagnostic.notes) convert(note.location);
+  for (Location& call : diagnostic.inlined_at) convert(call);
+  return diagnostic;
+}
+
 std::string_view record_name(DiagnosticId id) {
   return diagnostic_records()[static_cast<size_t>(id)].name;
 }
 
 void set_compilation_error(const CompilationFailure& failure) {
   nb::list records;
-  for (const Diagnostic& diagnostic : failure.diagnostics()) {
+  for (const Diagnostic& found : failure.diagnostics()) {
+    Diagnostic diagnostic = in_characters(found);
     const Location& place = diagnostic.location;
     std::string_view name = record_name(diagnostic.id);
     records.append(nb::make_tuple(nb::str(name.data(), name.size()), diagnostic.message,

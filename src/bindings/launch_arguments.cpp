@@ -1,5 +1,7 @@
 #include "bindings/launch_arguments.h"
 
+#include <nanobind/stl/string.h>
+
 #include <bit>
 
 #include "bindings/launch_errors.h"
@@ -57,6 +59,11 @@ void LaunchArguments::classify_runtime(size_t index, KeyWriter& key) {
     bool is_type = problem.kind() == ArgumentProblem::Kind::kType;
     raise(is_type ? PyExc_TypeError : PyExc_ValueError,
           named(kernel_, index) + " " + problem.what());
+  } catch (nb::python_error& error) {
+    // An array whose own library refuses (a sparse tensor of torch): say which argument it is.
+    if (!error.matches(PyExc_Exception)) throw;
+    std::string reason = nb::cast<std::string>(nb::str(error.value()));
+    raise(PyExc_TypeError, named(kernel_, index) + " cannot be read: " + reason);
   }
   if (is_array) return add_array(index, view, key);
   if (!add_unusual(index, value, key)) refuse(index);

@@ -7,15 +7,23 @@ namespace nb = nanobind;
 namespace enceladus {
 namespace {
 
+// The value as a Python int; null for what is none (an array of NumPy offers __index__ and
+// refuses).
+nb::object integer_of(PyObject* value) {
+  if (PyBool_Check(value) || !PyIndex_Check(value)) return {};
+  nb::object index = nb::steal(PyNumber_Index(value));
+  if (!index.is_valid()) PyErr_Clear();
+  return index;
+}
+
 int64_t parse_extent(PyObject* value, const std::string& place, const std::string& kernel) {
-  if (PyBool_Check(value) || !PyIndex_Check(value)) {
+  nb::object index = integer_of(value);
+  if (!index.is_valid()) {
     std::string advice =
         PyFloat_Check(value) ? "; use // or enceladus.cdiv, which give integers" : "";
     raise(PyExc_TypeError, place + " of `" + kernel + "` is " + short_repr(value) + " of type " +
                                type_name(value) + "; an extent is an integer" + advice);
   }
-  nb::object index = nb::steal(PyNumber_Index(value));
-  if (!index.is_valid()) raise_set_error();
   int overflow = 0;
   int64_t extent = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   if (extent == -1 && PyErr_Occurred()) raise_set_error();

@@ -140,6 +140,8 @@ def test_launch_options_reach_the_compiler_and_the_key(x: Any) -> None:
         ((2**40,), ValueError, r"grid\[0\] of `add` is 1099511627776, more than the \d+ that cpu"),
         ((2**70,), ValueError, r"is 2\*\*63 or more, more than"),
         (None, TypeError, "grid of `add` is None"),
+        (np.array([1, 1]), TypeError, r"grid of `add` is array\(\[1, 1\]\) of type ndarray"),
+        ((np.array([1, 1]),), TypeError, r"grid\[0\] of `add` is array"),
         (lambda meta: 1.5, TypeError, "the grid function's result of `add` is 1.5"),
         (lambda meta: {}, TypeError, "the grid function's result of `add` is {}"),
     ],
@@ -236,6 +238,7 @@ def test_torch_and_tensor_arguments_are_pointers(x: Any) -> None:
         (np.zeros(4)[::-1], ValueError, "`y_ptr` of `add` has a negative stride"),
         (np.zeros(4, np.complex64), TypeError, "`y_ptr` of `add` .*complex64"),
         (np.array(["a"]), TypeError, "`y_ptr` of `add`"),
+        (torch.eye(3).to_sparse(), TypeError, "`y_ptr` of `add` .*storage"),
     ],
 )
 def test_what_is_no_argument_is_named(value: Any, error: Any, sentence: str, x: Any) -> None:

@@ -237,12 +237,14 @@ def test_explain_prints_and_returns_the_report(capsys: pytest.CaptureFixture[str
 
 def test_explain_shows_products_scratch_and_assumed_loops() -> None:
     @enceladus.jit
-    def product(a_ptr, b_ptr, c_ptr, K, S: tl.constexpr):
+    def product(a_ptr, b_ptr, c_ptr, K, S: tl.constexpr, SCALE: tl.constexpr = False):
         a = tl.make_tensor_descriptor(a_ptr, [S, K], [K, 1], [S, S])
         b = tl.make_tensor_descriptor(b_ptr, [K, S], [S, 1], [S, S])
         acc = tl.zeros((S, S), dtype=tl.float32)
         for k in range(0, K, S):
             acc = tl.dot(a.load([0, k]), b.load([k, 0]), acc)
+            if SCALE:
+                acc *= 2
         total = tl.sum(acc, axis=0)
         tl.store(c_ptr + tl.arange(0, S), total / tl.max(total, axis=0))
 
@@ -250,6 +252,25 @@ def test_explain_shows_products_scratch_and_assumed_loops() -> None:
     content = product.explain(half, half, single, 64, S=16).to_dict()
     (dot,) = content["dots"]
     assert (dot["shape"], dot["operands"]) == ("16x16x16", "float16 @ float16")
-    assert dot["accumulator"] == "float32" and dot["path"]
+    assert dot["accumulator"] == "float32"
+    assert "whole loop over K" in dot["path"] and "reason" not in dot
+    scaled = product.explain(half, half, single, 64, S=16, SCALE=True).to_dict()["dots"][0]
+    assert scaled["path"].startswith("tiles in scratch") and "another use" in scaled["reason"]
     assert "run-time" in content["loops"]
     assert content["scratch_bytes"] > 0
+
+
+def test_columns_of_errors_count_characters() -> None:
+    @enceladus.jit
+    def accented(x_ptr, r: tl.constexpr):
+        naïve = r
+        v = naïve + é  # noqa: F821
+        tl.store(x_ptr, v)
+
+    with pytest.raises(enceladus.CompilationError) as caught:
+        accented[(1,)](enceladus.zeros(4), 1)
+    diagnostic = caught.value.diagnostics[0]
+    line = Path(diagnostic.file).read_text().splitlines()[diagnostic.line - 1]
+    assert line[diagnostic.column - 1] == "é"
+    shown, caret = str(caught.value).splitlines()[1:3]
+    assert caret.count("^") == 1 and caret.index("^") == shown.index("é")
