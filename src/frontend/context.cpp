@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/check.h"
+
 namespace enceladus::frontend {
 namespace {
 
@@ -39,6 +41,7 @@ void Context::fail(DiagnosticId id, std::initializer_list<std::string> values) {
 }
 
 void Context::fail_in_python(const std::string& what) {
+  ENC_CHECK(PyErr_Occurred(), what + " failed without an exception");
   nb::python_error error;
   if (!error.matches(PyExc_Exception)) throw error;
   std::string kind = nb::cast<std::string>(error.type().attr("__name__"));

@@ -116,11 +116,8 @@ void depend_on_attribute(Context& context, nb::handle owner, nb::handle name, nb
   if (again.is(value)) context.depend_on(owner, nb::cast<std::string_view>(name), value);
 }
 
-[[noreturn]] void fail_python_attribute(Context& context, const Value& base, nb::handle name) {
-  bool missing = PyErr_ExceptionMatches(PyExc_AttributeError);
+[[noreturn]] void fail_missing_attribute(Context& context, const Value& base, nb::handle name) {
   std::string text = nb::cast<std::string>(name);
-  if (!missing) context.fail_in_python("`." + text + "`");
-  PyErr_Clear();
   std::vector<std::string> candidates;
   for (nb::handle entry : nb::steal(PyObject_Dir(base.object.ptr())))
     if (PyUnicode_Check(entry.ptr())) candidates.push_back(nb::cast<std::string>(entry));
@@ -248,12 +245,13 @@ Value attribute_of(Context& context, const Value& base, nb::handle name) {
                  {describe(base), nb::cast<std::string>(name), "a tuple has no attributes"});
   PyObject* value = PyObject_GetAttr(base.object.ptr(), name.ptr());
   if (!value) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+      context.fail_in_python("`." + nb::cast<std::string>(name) + "`");
+    PyErr_Clear();
     // `BLOCK.value` of a constexpr, whose value the name stands for already.
-    if (name.equal(nb::handle(names().value)) && literal_of(context, base.object)) {
-      PyErr_Clear();
-      return base;
-    }
-    fail_python_attribute(context, base, name);
+    bool unwraps = name.equal(nb::handle(names().value)) && literal_of(context, base.object);
+    if (unwraps) return base;
+    fail_missing_attribute(context, base, name);
   }
   nb::object owned = nb::steal(value);
   depend_on_attribute(context, base.object, name, owned);

@@ -172,3 +172,14 @@ def test_an_unsigned_offset_is_subtracted_exactly() -> None:
     """)
     text = ir_of(kernel, x_ptr="*float32", n="uint32")
     assert "cast %n : u32 -> i64" in text
+
+
+def test_an_unknown_attribute_named_value_is_an_error_like_any_other() -> None:
+    diagnostic = error_of(
+        """
+        def f(x_ptr):
+            tl.store(x_ptr, tl.value(0))
+    """,
+        x_ptr="*float32",
+    )
+    assert diagnostic.name == "UnknownFunction"
