@@ -10,6 +10,20 @@
 
 namespace enceladus::pipeline {
 
+// Chains of many thousand operations overflow the stack in what follows, LLVM included.
+constexpr int64_t kMostOperations = 20000;
+
+void check_size(const ir::Function& function, const std::string& target) {
+  int64_t count = 0;
+  ir::walk(function.body(), [&](const ir::Operation*) { ++count; });
+  if (count <= kMostOperations) return;
+  fail(DiagnosticId::kNotAvailableOnTarget, function.location(),
+       {"a kernel of " + std::to_string(count) + " operations", target,
+        "at most " + std::to_string(kMostOperations) +
+            " compile; write `range` or `tl.range` in place of `tl.static_range`, which repeats "
+            "its body"});
+}
+
 void check_well_formed(const ir::Function& function, std::string_view after) {
   std::vector<std::string> mistakes = ir::verify(function);
   if (mistakes.empty()) return;
@@ -59,6 +73,7 @@ void describe(const ir::Function& function, Artifact& artifact) {
 
 CompileResult compile(std::unique_ptr<ir::Function> function, const CompileOptions& options) {
   Stopwatch stopwatch;
+  check_size(*function, options.target);
   check_well_formed(*function, "the frontend");
   transforms::optimize(*function, [&](std::string_view pass) {
     if (options.verification == Verification::kAfterEveryPass) check_well_formed(*function, pass);

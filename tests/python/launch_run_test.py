@@ -274,3 +274,17 @@ def test_columns_of_errors_count_characters() -> None:
     assert line[diagnostic.column - 1] == "é"
     shown, caret = str(caught.value).splitlines()[1:3]
     assert caret.count("^") == 1 and caret.index("^") == shown.index("é")
+
+
+def test_a_kernel_of_too_many_operations_is_refused_before_the_stack_overflows() -> None:
+    @enceladus.jit
+    def unrolled(x_ptr, N: tl.constexpr):
+        v = tl.load(x_ptr + tl.arange(0, 64))
+        for i in tl.static_range(N):
+            v = v * 1.5 + i
+        tl.store(x_ptr + tl.arange(0, 64), v)
+
+    with pytest.raises(
+        enceladus.CompilationError, match="(?s)operations.*in place of .tl.static_range"
+    ):
+        unrolled[(1,)](enceladus.zeros(64), N=20_000)
