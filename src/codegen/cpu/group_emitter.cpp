@@ -12,7 +12,6 @@
 #include "codegen/cpu/scan_emitter.h"
 #include "codegen/cpu/streaming.h"
 #include "codegen/cpu/turn_range.h"
-#include "lowering/tile_to_loop/cone.h"
 #include "support/check.h"
 
 namespace enceladus::cpu {
@@ -31,9 +30,7 @@ class GroupEmitter {
         nest_(make_loop_nest(group, kernel.emission.host)),
         evaluator_(kernel, nest_.lanes) {
     for (const loop::Root& root : group.roots) {
-      if (root.kind == RootKind::kWrite && !loop::must_be_stored(root.value) &&
-          kernel.plan.buffer(root.value) == root.buffer)
-        evaluator_.compute_here(root.value);
+      if (root.is_definition) evaluator_.compute_here(root.value);
       if (root.kind == RootKind::kReduce) reductions_.emplace_back(evaluator_, nest_, root.op);
       if (root.kind == RootKind::kScan) scans_.emplace_back(evaluator_, nest_, root.op);
     }

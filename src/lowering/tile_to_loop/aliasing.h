@@ -1,26 +1,10 @@
-// Which arrays a pointer or descriptor may point into, and which memory operations may therefore
-// touch the same bytes. Conservative: a pointer whose origin is not seen may point anywhere.
+// Whether two accesses touch the same elements in the same order, so that a load and a store may
+// share a loop nest. Which accesses may touch the same bytes at all: analysis/effects.h.
 #pragma once
-
-#include <vector>
 
 #include "ir/ir.h"
 
 namespace enceladus::loop {
-
-class Aliasing {
- public:
-  explicit Aliasing(const ir::Function& function) : function_(&function) {}
-
-  // Indices of the parameters whose arrays `pointer` may point into, ascending; -1 first where it
-  // may point elsewhere too.
-  std::vector<int> origins(const ir::Value* pointer) const;
-  // `writer` stores; `other` loads or stores. Both are memory operations.
-  bool may_alias(const ir::Operation* writer, const ir::Operation* other) const;
-
- private:
-  const ir::Function* function_;
-};
 
 // Whether both operations access the very same element for the same index, and no two indices
 // share one as far as a sane program goes: the same pointer made of indices, sums and products

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/effects.h"
 #include "lowering/tile_to_loop/aliasing.h"
 #include "support/check.h"
 
@@ -11,9 +12,7 @@ namespace {
 using ir::Effect;
 using ir::Opcode;
 
-bool writes_memory(const ir::Operation* op) {
-  return op->record().effect == Effect::kWrite || op->record().effect == Effect::kReadWrite;
-}
+bool writes_memory(const ir::Operation* op) { return analysis::writes_memory(*op); }
 
 bool is_load(const ir::Operation* op) { return op->record().effect == Effect::kRead; }
 
@@ -63,7 +62,7 @@ class Cutter {
       : function_(function),
         dot_loops_(dot_loops),
         is_stored_(is_stored),
-        aliasing_(function),
+        effects_(function),
         walk_(function, is_stored) {
     positions_.resize(function.operation_count());
     ends_.resize(function.operation_count());
@@ -152,7 +151,7 @@ class Cutter {
     for (const ir::Operation* writer : writers_) {
       const int at = position(writer);
       if (at <= position(load) || at >= latest || writer == root) continue;
-      if (!aliasing_.may_alias(writer, load)) continue;
+      if (!effects_.may_alias(*writer, *load)) continue;
       const bool in_group = contains_operation(pending_.writes, writer);
       if (in_group && indexing == Indexing::kOwn && same_elements(writer, load)) continue;
       return true;
@@ -167,7 +166,7 @@ class Cutter {
 
   bool writes_under(const ir::Operation* writer, const ConeEntry& entry) const {
     const ir::Operation* load = entry.value->definition();
-    if (!is_load(load) || !aliasing_.may_alias(writer, load)) return false;
+    if (!is_load(load) || !effects_.may_alias(*writer, *load)) return false;
     return !(entry.indexing == Indexing::kOwn && same_elements(writer, load));
   }
 
@@ -177,7 +176,7 @@ class Cutter {
       if (!is_load(entry.value->definition())) continue;
       for (const ir::Operation* writer : pending_.writes)
         if (position(writer) < position(entry.value->definition()) &&
-            aliasing_.may_alias(writer, entry.value->definition()))
+            effects_.may_alias(*writer, *entry.value->definition()))
           return true;
     }
     return false;
@@ -206,7 +205,7 @@ class Cutter {
       if (writes_under(writer, entry)) return true;
     return std::any_of(
         pending_.writes.begin(), pending_.writes.end(),
-        [&](const ir::Operation* other) { return aliasing_.may_alias(writer, other); });
+        [&](const ir::Operation* other) { return effects_.may_alias(*writer, *other); });
   }
 
   bool writes_buffer_that_group_reads(int buffer) const {
@@ -234,8 +233,7 @@ class Cutter {
 
   Cone cone_of(const Root& root) {
     Cone cone;
-    if (root.kind == RootKind::kWrite && result_.plan.buffer_of[root.value->id()] == root.buffer &&
-        !must_be_stored(root.value)) {
+    if (root.is_definition) {
       walk_.add_definition(root.value, cone);
     } else if (root.kind == RootKind::kWrite) {
       walk_.add(root.value, Indexing::kOwn, cone);
@@ -306,7 +304,9 @@ class Cutter {
   void write_tile(const ir::Value* value, int buffer, const ir::Operation* runs_at) {
     NewRoot added{.root = {.kind = RootKind::kWrite,
                            .value = const_cast<ir::Value*>(value),
-                           .buffer = buffer},
+                           .buffer = buffer,
+                           .is_definition = result_.plan.buffer_of[value->id()] == buffer &&
+                                            !must_be_stored(value)},
                   .space = shape_of(value)};
     add_root(std::move(added), runs_at);
   }
@@ -525,7 +525,7 @@ class Cutter {
   const ir::Function& function_;
   const std::vector<DotLoop>& dot_loops_;
   std::vector<char>& is_stored_;
-  Aliasing aliasing_;
+  analysis::MemoryEffects effects_;
   ConeWalk walk_;
   std::vector<int> positions_, ends_;
   std::vector<const ir::Operation*> writers_;

@@ -1,13 +1,18 @@
-// Gives every buffer its strides and a place in scratch: numbers the items, finds between which of
-// them each buffer is alive (a loop keeps what it uses from outside alive to its end), and lays
-// buffers that are never alive together over one another.
+// Between which items each buffer is alive. Items are numbered in program order; a loop keeps what
+// it uses from outside alive to its end.
 #pragma once
 
 #include "lowering/tile_to_loop/grouping.h"
 
 namespace enceladus::loop {
 
-void place_buffers(Grouping& grouping, const ir::Function& function,
-                   const DotTileLayout& dot_layout);
+struct ItemSpan {
+  int first, last;
+};
+
+// Numbers the items and sets `first`, `last` and `is_used` of the plan's buffers. Returns the
+// items between which each control operation runs.
+std::unordered_map<const ir::Operation*, ItemSpan> find_lives(Grouping& grouping,
+                                                              const ir::Function& function);
 
 }  // namespace enceladus::loop

@@ -4,7 +4,7 @@
 
 #include "ir/builder.h"
 #include "lowering/tile_to_loop/grouping.h"
-#include "lowering/tile_to_loop/liveness.h"
+#include "lowering/tile_to_loop/placement.h"
 
 namespace enceladus::loop {
 namespace {
@@ -38,6 +38,25 @@ std::vector<char> tiles_always_in_scratch(const ir::Function& function) {
   return is_stored;
 }
 
+// Long chains of operations (loops that were unrolled while compiling) are cut here and there: the
+// walks over a tile's operands recurse.
+void cut_long_chains(const ir::Function& function, std::vector<char>& is_stored) {
+  constexpr int kLongestChain = 300;
+  std::vector<int> lengths(function.value_count(), 0);
+  ir::walk(function.body(), [&](const ir::Operation* op) {
+    int longest = 0;
+    for (const ir::Value* operand : op->operands())
+      if (operand != nullptr) longest = std::max(longest, lengths[operand->id()]);
+    for (const ir::Value* result : op->results()) {
+      if (!result->type().is_tile() || is_stored[result->id()]) continue;
+      lengths[result->id()] = longest + 1;
+      if (longest < kLongestChain || result->type().is_pointer()) continue;
+      is_stored[result->id()] = 1;
+      lengths[result->id()] = 0;
+    }
+  });
+}
+
 int loop_depth(const ir::Region* region) {
   int depth = 0;
   for (const ir::Operation* op = region->parent(); op != nullptr; op = op->parent()->parent())
@@ -52,20 +71,30 @@ class Sharing {
       : grouping_(grouping),
         is_stored_(is_stored),
         walk_(function, is_stored),
-        uses_(function.value_count(), 0) {
+        uses_(function.value_count(), 0),
+        is_covered_(function.value_count(), 0),
+        positions_(function.value_count(), 0) {
+    int position = 0;
+    ir::walk(function.body(), [&](const ir::Operation* op) {
+      for (const ir::Value* result : op->results()) positions_[result->id()] = position++;
+    });
     for (const auto& [region, items] : grouping.plan.items)
       for (const Item& item : items)
         if (item.kind == ItemKind::kGroup) count_uses(grouping.cones[item.group], region);
+    std::sort(candidates_.begin(), candidates_.end(), [&](const ir::Value* a, const ir::Value* b) {
+      return positions_[a->id()] < positions_[b->id()];
+    });
+    candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
   }
 
   // Whether it chose any.
   bool choose() {
     bool chose = false;
     for (auto value = candidates_.rbegin(); value != candidates_.rend(); ++value) {
-      if (uses_[(*value)->id()] < 2 || is_covered((*value))) continue;
+      if (uses_[(*value)->id()] < 2 || is_covered_[(*value)->id()]) continue;
       const Cone cone = cone_of(*value);
       if (recompute_cost(cone) <= kRecomputeLimit) continue;
-      for (const ConeEntry& entry : cone.computed) covered_.push_back(entry.value);
+      for (const ConeEntry& entry : cone.computed) is_covered_[entry.value->id()] = 1;
       is_stored_[(*value)->id()] = 1;
       chose = true;
     }
@@ -73,10 +102,6 @@ class Sharing {
   }
 
  private:
-  bool is_covered(const ir::Value* value) const {
-    return std::find(covered_.begin(), covered_.end(), value) != covered_.end();
-  }
-
   Cone cone_of(const ir::Value* value) {
     Cone cone;
     walk_.add_definition(value, cone);
@@ -96,9 +121,6 @@ class Sharing {
       uses_[value->id()] += depth > 0 ? kLoopWeight : 1;
       candidates_.push_back(value);
     }
-    std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [](const ir::Value* a, const ir::Value* b) { return a->id() < b->id(); });
-    candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
   }
 
   // A broadcast whose operand would be computed once for each row of the result.
@@ -116,7 +138,8 @@ class Sharing {
   ConeWalk walk_;
   std::vector<int> uses_;
   std::vector<const ir::Value*> candidates_;  // in the order of their definition
-  std::vector<const ir::Value*> covered_;     // computed for a tile that was chosen
+  std::vector<char> is_covered_;              // by Value::id(): computed for a chosen tile
+  std::vector<int> positions_;                // by Value::id(): the order of definition
 };
 
 struct Loops {
@@ -165,6 +188,7 @@ DotTile dot_tile(const ir::Value* operand) {
 
 Plan make_plan(const ir::Function& function, const DotTileLayout& dot_layout) {
   std::vector<char> is_stored = tiles_always_in_scratch(function);
+  cut_long_chains(function, is_stored);
   Loops loops = find_dot_loops(function);
   for (;;) {
     Grouping grouping = cut_into_groups(function, loops.dot_loops, is_stored);

@@ -40,6 +40,7 @@ struct Root {
   ir::Operation* op = nullptr;  // kEffect, kReduce, kScan
   ir::Value* value = nullptr;   // kWrite: the tile
   int buffer = -1;              // kWrite: where to
+  bool is_definition = false;   // kWrite: computes the tile; else copies it from its own buffer
   int part = 0;                 // kEffect of device_print: which of its values
 };
 
