@@ -148,7 +148,8 @@ void add_nest(JsonWriter& json, const loop::Group& group) {
 
 void add_nests(JsonWriter& json, const loop::Plan& plan) {
   json.begin_list("loop_nests");
-  for (const loop::Group& group : plan.groups) add_nest(json, group);
+  for (const loop::Group& group : plan.groups)
+    if (!group.roots.empty()) add_nest(json, group);
   json.end_list();
 }
 

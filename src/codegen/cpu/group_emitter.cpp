@@ -120,6 +120,8 @@ class GroupEmitter {
       emit_loop(builder_, {begin, end, nest_.unroll},
                 [&](Value* turn) { emit_body(turn, nest_.unroll); });
     };
+    // In front of the loop no turn is known; that of a loop before must not be taken for it.
+    evaluator_.begin_body(llvm::PoisonValue::get(builder_.getInt64Ty()), nest_.inner_turns());
     Value* streams = group_.is_ordered ? nullptr : streaming_condition(evaluator_, group_, views_);
     if (streams == nullptr) return emit();
     auto emit_streaming = [&]() -> Value* {
