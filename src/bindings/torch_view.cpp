@@ -22,6 +22,7 @@ struct TorchNames {
   PyObject* data_ptr = PyUnicode_InternFromString("data_ptr");
   PyObject* dtype = PyUnicode_InternFromString("dtype");
   PyObject* is_cpu = PyUnicode_InternFromString("is_cpu");
+  PyObject* is_neg = PyUnicode_InternFromString("is_neg");
   PyObject* is_contiguous = PyUnicode_InternFromString("is_contiguous");
   PyObject* numel = PyUnicode_InternFromString("numel");
   std::array<PyObject*, kDTypeCount> dtypes{};
@@ -137,6 +138,10 @@ ArgumentView view_torch_tensor(PyObject* object) {
   view.origin = ArgumentOrigin::kTorch;
   view.writable = true;
   view.device = &cpu::device();
+  // Such a view is negated by torch at each read; its memory holds the values unnegated.
+  if (call(object, names()->is_neg).ptr() == Py_True)
+    throw ArgumentProblem(Kind::kValue,
+                          "is a view that torch negates lazily: pass `.resolve_neg()` of it");
   if (view_by_exchange(object, &view)) return view;
   if (attribute(object, names()->is_cpu).ptr() != Py_True)
     throw ArgumentProblem(Kind::kValue, "is a torch tensor on " +
