@@ -119,7 +119,16 @@ Rule rule_of(Operator op) {
 
 Value arithmetic(Context& context, Operator op, const Value& a, const Value& b) {
   Rule rule = rule_of(op);
+  // As in Triton, `/` first brings integers to their common type: int8 -1 over a uint8 is 255 over
+  // it.
+  bool of_integers = rule.operands == OperandRule::kDivision && is_number(context, a) &&
+                     is_number(context, b) && !is_float(common_dtype(context, a, b));
+  if (of_integers) rule.operands = OperandRule::kArithmetic;
   Operands operands = promote(context, a, b, rule.operands, quoted(op));
+  if (of_integers) {
+    operands.a = context.builder.cast(operands.a, DType::kFloat32);
+    operands.b = context.builder.cast(operands.b, DType::kFloat32);
+  }
   bool shift = op == Operator::kLeftShift || op == Operator::kRightShift;
   if (shift) check_shift(context, op, b, operands.dtype);
   bool integers_only = shift || op == Operator::kFloorDiv;

@@ -91,7 +91,8 @@ void check_recursion(Context& context, const ParsedFunction& function) {
   int depth = 0;
   for (const Frame* frame = context.frame; frame; frame = frame->caller, ++depth)
     if (frame->function == &function) context.fail(DiagnosticId::kRecursion, {function.name});
-  if (depth > kMaxDepth) context.fail(DiagnosticId::kRecursion, {function.name});
+  if (depth > kMaxDepth)
+    context.fail(DiagnosticId::kHelperDepth, {function.name, std::to_string(kMaxDepth)});
 }
 
 Value result_of(Context& context, const Frame& frame) {

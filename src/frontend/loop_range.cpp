@@ -45,6 +45,19 @@ LoopRange runtime_range(Context& context, const Bounds& bounds) {
   return range;
 }
 
+// Iterations that are unrolled at most: the frontend recurses into those behind a run-time `break`,
+// and the pipeline takes kernels of some 20,000 operations.
+constexpr uint64_t kMaxUnrolled = 5000;
+
+// The iterations of a range with a step other than 0; right for every 64-bit bound.
+uint64_t iteration_count(int64_t first, int64_t last, int64_t step) {
+  if (step > 0 ? first >= last : first <= last) return 0;
+  auto distance = step > 0 ? static_cast<uint64_t>(last) - static_cast<uint64_t>(first)
+                           : static_cast<uint64_t>(first) - static_cast<uint64_t>(last);
+  uint64_t stride = step > 0 ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);
+  return (distance - 1) / stride + 1;
+}
+
 LoopRange static_range(Context& context, const Bounds& bounds) {
   auto constant = [&](const Value& value, const char* which) {
     std::optional<int64_t> result = constant_int(value);
@@ -57,6 +70,9 @@ LoopRange static_range(Context& context, const Bounds& bounds) {
   range.last = constant(bounds.upper, "its end");
   range.increment = constant(bounds.step, "its step");
   if (range.increment == 0) context.fail(DiagnosticId::kZeroStep);
+  uint64_t count = iteration_count(range.first, range.last, range.increment);
+  if (count > kMaxUnrolled)
+    context.fail(DiagnosticId::kUnrollCount, {std::to_string(count), std::to_string(kMaxUnrolled)});
   return range;
 }
 

@@ -12,7 +12,8 @@ namespace enceladus::ir {
 // rules of ops.def and the required attributes are there.
 std::string check_given_types(const Operation& op);
 
-// A tile's extents are powers of two from 1 to kMaxExtent and it has at most kMaxElements.
+// A tile's extents are powers of two and it has at most kMaxElements. (Users' extents end at
+// kMaxExtent; the flat form of a large tile does not.)
 std::string check_extents(const Type& type);
 
 }  // namespace enceladus::ir

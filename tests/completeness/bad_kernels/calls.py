@@ -173,6 +173,12 @@ def range_with_step_zero(x_ptr, i_ptr, n):
         tl.store(x_ptr + i, 1.0)
 
 
+@bad("UnrollCount", "1099511627776 iterations")
+def unrolling_without_end(x_ptr, i_ptr, n):
+    for i in tl.static_range(2**40):  # here
+        tl.store(x_ptr + i, 1.0)
+
+
 @bad("HintCount", "multiple_of")
 def hints_for_too_many_dimensions(x_ptr, i_ptr, n):
     x = tl.multiple_of(tl.arange(0, 8), (8, 8))  # here

@@ -2,6 +2,7 @@
 """Python that the language does not have, and names that mean nothing."""
 
 import math
+import types
 
 import enceladus
 import enceladus.language as tl
@@ -112,6 +113,27 @@ def calls_itself(x):
 @bad("Recursion", "`calls_itself`")
 def recursion(x_ptr, i_ptr, n):
     tl.store(i_ptr, calls_itself(n))  # elsewhere
+
+
+def step(x):
+    return following(x)
+
+
+def chain_of_helpers(length):
+    """A helper that reaches `tl.abs` through this many others."""
+    following = tl.abs
+    for _ in range(length):
+        function = types.FunctionType(step.__code__, {"following": following}, "step")
+        following = enceladus.jit(function)
+    return following
+
+
+LONG_CHAIN = chain_of_helpers(150)
+
+
+@bad("HelperDepth", "100 helpers")
+def helpers_of_helpers(x_ptr, i_ptr, n):
+    tl.store(i_ptr, LONG_CHAIN(n))  # elsewhere
 
 
 @bad("Print", "tl.device_print")
