@@ -46,7 +46,10 @@ void read_x86_features(const llvm::MCSubtargetInfo& info, HostTarget& target) {
   target.vector_registers = has_avx512 ? 32 : 16;
   target.has_fma = info.checkFeatures("+fma");
   target.has_float16_conversion = info.checkFeatures("+f16c");
-  target.has_avx512_bfloat16 = has_avx512 && info.checkFeatures("+avx512bf16");
+  // Intel's vdpbf16ps is slower than converting and multiplying in float32: 79 against 131 GFLOP/s
+  // on a Sapphire Rapids core at 1024^3, where AMD's Zen 4 reaches 225 against 107.
+  target.has_avx512_bfloat16 =
+      has_avx512 && info.checkFeatures("+avx512bf16") && target.cpu.starts_with("znver");
   target.has_avx512_vnni = has_avx512 && info.checkFeatures("+avx512vnni");
   target.has_avx_vnni = has_avx2 && info.checkFeatures("+avxvnni");
 }
