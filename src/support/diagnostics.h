@@ -54,8 +54,7 @@ struct Diagnostic {
 };
 
 // Fills the record's sentence and hint with the values.
-Diagnostic make_diagnostic(DiagnosticId id, Location location,
-                           std::span<const std::string> values);
+Diagnostic make_diagnostic(DiagnosticId id, Location location, std::span<const std::string> values);
 inline Diagnostic make_diagnostic(DiagnosticId id, Location location,
                                   std::initializer_list<std::string> values = {}) {
   return make_diagnostic(id, location, std::span(values.begin(), values.size()));

@@ -20,16 +20,20 @@ std::string uses_of(const std::string& text) {
 }
 
 TEST(MemoryUse, loads_read_stores_write_atomics_do_both) {
-  EXPECT_EQ(uses_of(R"(kernel @k(%x: ptr<f32>, %y: ptr<f32>, %z: ptr<f32>, %n: i32, %u: ptr<f32>) {num_warps = 4, math_mode = relaxed} {
+  EXPECT_EQ(
+      uses_of(
+          R"(kernel @k(%x: ptr<f32>, %y: ptr<f32>, %z: ptr<f32>, %n: i32, %u: ptr<f32>) {num_warps = 4, math_mode = relaxed} {
     %0 = load %x : ptr<f32>
     store %y, %0 : ptr<f32>
     %1 = atomic_rmw %z, %0 {atomic = add} : ptr<f32>
   })"),
-            "r w rw - -");
+      "r w rw - -");
 }
 
 TEST(MemoryUse, pointers_are_followed_through_loops_and_branches) {
-  EXPECT_EQ(uses_of(R"(kernel @k(%x: ptr<f32>, %y: ptr<f32>, %n: i32, %c: i1) {num_warps = 4, math_mode = relaxed} {
+  EXPECT_EQ(
+      uses_of(
+          R"(kernel @k(%x: ptr<f32>, %y: ptr<f32>, %n: i32, %c: i1) {num_warps = 4, math_mode = relaxed} {
     %0 = constant 0 : i32
     %1 = constant 1 : i32
     %2 = constant 1.5 : f32
@@ -44,22 +48,25 @@ TEST(MemoryUse, pointers_are_followed_through_loops_and_branches) {
     }
     store %r, %2 : ptr<f32>
   })"),
-            "w w - -");
+      "w w - -");
 }
 
 TEST(MemoryUse, descriptors_count_for_their_base) {
-  EXPECT_EQ(uses_of(R"(kernel @k(%x: ptr<f32>, %y: ptr<f32>, %n: i32) {num_warps = 4, math_mode = relaxed} {
+  EXPECT_EQ(
+      uses_of(
+          R"(kernel @k(%x: ptr<f32>, %y: ptr<f32>, %n: i32) {num_warps = 4, math_mode = relaxed} {
     %1 = constant 1 : i32
     %a = make_descriptor %x, %n, %1 : desc<16xf32>
     %b = make_descriptor %y, %n, %1 : desc<16xf32>
     %t = descriptor_load %a, %n : tile<16xf32>
     descriptor_store %b, %t, %n : desc<16xf32>, tile<16xf32>
   })"),
-            "r w -");
+      "r w -");
 }
 
 TEST(Cost, counts_bytes_and_operations_of_constant_loops) {
-  std::unique_ptr<ir::Function> function = ir::parse(R"(kernel @k(%x: ptr<f32>) {num_warps = 4, math_mode = relaxed} {
+  std::unique_ptr<ir::Function> function =
+      ir::parse(R"(kernel @k(%x: ptr<f32>) {num_warps = 4, math_mode = relaxed} {
     %0 = constant 0 : i32
     %1 = constant 1 : i32
     %4 = constant 4 : i32
