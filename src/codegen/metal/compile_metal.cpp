@@ -21,6 +21,10 @@ void check_available(const ir::Function& tile) {
     refuse(parameter.type, tile.location());
   ir::walk(tile.body(), [&](const ir::Operation* op) {
     for (const ir::Value* result : op->results()) refuse(result->type(), op->location());
+    bool is_atomic = op->is(ir::Opcode::kAtomicRmw) || op->is(ir::Opcode::kAtomicCas);
+    if (is_atomic && byte_size(op->result()->type().dtype()) == 8)
+      fail(DiagnosticId::kNotAvailableOnTarget, op->location(),
+           {"a 64-bit atomic", "Metal", "use 32 bits, or a lock of 32 bits"});
   });
 }
 

@@ -102,7 +102,7 @@ class Expression {
       case Opcode::kNeg:
         return "-" + operands_[0];
       case Opcode::kAbs:
-        return call("fabs", operands_[0]);
+        return rounded(call("fabs", wide(0)));
       case Opcode::kExp:
         return function("exp");
       case Opcode::kExp2:

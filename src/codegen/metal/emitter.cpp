@@ -85,6 +85,11 @@ void Emitter::operation(const Operation& op) {
       return shared_store(op);
     case Opcode::kBarrier:
       return barrier(op);
+    case Opcode::kMma:
+      return mma(op);
+    case Opcode::kAtomicRmw:
+    case Opcode::kAtomicCas:
+      return atomic(op);
     case Opcode::kFor:
       return for_loop(op);
     case Opcode::kWhile:

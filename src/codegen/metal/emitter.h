@@ -94,6 +94,10 @@ class Emitter {
   void alias(const ir::Value* value, const ir::Value* as);
   bool depends_on(const ir::Value* value, std::span<ir::Value* const> variables) const;
 
+  // --- matrix_emitter.cpp ---
+  void mma(const ir::Operation& op);
+  void atomic(const ir::Operation& op);
+
   // --- warp_emitter.cpp ---
   void element(const ir::Operation& op);
   void pack(const ir::Operation& op);

@@ -48,7 +48,9 @@ class KernelWriter {
   }
 
   std::string head() const {
-    std::string text = "#include <metal_stdlib>\nusing namespace metal;\n\n";
+    std::string text = "#include <metal_stdlib>\n";
+    if (prelude_.uses(Helper::kFragment)) text += "#include <metal_simdgroup_matrix>\n";
+    text += "using namespace metal;\n\n";
     if (function_.options().math_mode == ir::MathMode::kPrecise)
       text += "#pragma METAL fp contract(off)\n\n";
     return text;

@@ -1,5 +1,6 @@
 #include "codegen/metal/prelude.h"
 
+#include "codegen/metal/atomics_prelude.h"
 #include "codegen/metal/dialect.h"
 
 namespace enceladus::metal {
@@ -66,6 +67,15 @@ constexpr Snippet kSnippets[] = {
      "inline bfloat enc_bfloat_rtz(float a) {\n"
      "  if (isnan(a)) return bfloat(a);\n"
      "  return as_type<bfloat>(ushort(as_type<uint>(a) >> 16));\n"
+     "}\n"},
+    {"enc_fragment",
+     "// An 8x8 fragment of this lane's two elements.\n"
+     "template <typename T>\n"
+     "inline simdgroup_matrix<T, 8, 8> enc_fragment(T first, T second) {\n"
+     "  simdgroup_matrix<T, 8, 8> result;\n"
+     "  result.thread_elements()[0] = first;\n"
+     "  result.thread_elements()[1] = second;\n"
+     "  return result;\n"
      "}\n"},
 };
 static_assert(std::size(kSnippets) == static_cast<size_t>(Helper::kCount));
@@ -144,6 +154,16 @@ std::string Prelude::round_to_bfloat(DType from) {
   return "enc_round_to_bfloat";
 }
 
+std::string Prelude::atomic(ir::AtomicKind kind, DType dtype) {
+  atomics_[static_cast<size_t>(kind)] |= bit(dtype);
+  return atomic_name(kind);
+}
+
+std::string Prelude::compare_and_swap(DType dtype) {
+  swaps_ |= bit(dtype);
+  return kCompareAndSwapName;
+}
+
 std::string Prelude::text() const {
   std::string text;
   for (size_t i = 0; i < std::size(kSnippets); ++i)
@@ -153,6 +173,10 @@ std::string Prelude::text() const {
     if (remainders_ & bit(info.dtype)) text += remainder_text(info.dtype) + "\n";
     if (saturates_ & bit(info.dtype)) text += saturate_text(info.dtype) + "\n";
     if (rounds_ & bit(info.dtype)) text += round_text(info.dtype) + "\n";
+    for (size_t kind = 0; kind < atomics_.size(); ++kind)
+      if (atomics_[kind] & bit(info.dtype))
+        text += atomic_text(static_cast<ir::AtomicKind>(kind), info.dtype) + "\n";
+    if (swaps_ & bit(info.dtype)) text += compare_and_swap_text(info.dtype) + "\n";
   }
   return text;
 }

@@ -4,9 +4,11 @@
 // extrema.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
+#include "ir/opcode.h"
 #include "support/dtype.h"
 
 namespace enceladus::metal {
@@ -19,6 +21,7 @@ enum class Helper : uint8_t {
   kMaxNan,
   kHalfTowardZero,
   kBFloatTowardZero,
+  kFragment,
   kCount
 };
 
@@ -26,6 +29,7 @@ class Prelude {
  public:
   // The name to call it by; it will be written.
   std::string use(Helper helper);
+  bool uses(Helper helper) const { return used_ >> static_cast<int>(helper) & 1; }
   // Integer division and remainder by run-time numbers, and saturating conversion from float.
   std::string divide(DType dtype);
   std::string remainder(DType dtype);
@@ -33,11 +37,15 @@ class Prelude {
   // An integer of more than 24 bits to bfloat, rounded once.
   std::string round_to_bfloat(DType from);
 
+  std::string atomic(ir::AtomicKind kind, DType dtype);
+  std::string compare_and_swap(DType dtype);
+
   std::string text() const;
 
  private:
   uint32_t used_ = 0;
-  uint32_t divides_ = 0, remainders_ = 0, saturates_ = 0, rounds_ = 0;  // a bit a dtype
+  uint32_t divides_ = 0, remainders_ = 0, saturates_ = 0, rounds_ = 0, swaps_ = 0;  // a bit a dtype
+  std::array<uint32_t, 7> atomics_{};                                               // by kind
 };
 
 }  // namespace enceladus::metal

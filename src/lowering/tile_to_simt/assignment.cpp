@@ -5,6 +5,7 @@
 
 #include "lowering/tile_to_simt/access.h"
 #include "lowering/tile_to_simt/fragments.h"
+#include "lowering/tile_to_simt/warp_parts.h"
 #include "support/check.h"
 
 namespace enceladus::simt {
@@ -188,6 +189,7 @@ class Assigner {
     for (const Value* operand : op.operands())
       if (!layout) layout = result_.preferred(operand);
     if (!layout) layout = own_default(op.operand(0));
+    if (op.is(Opcode::kScan) && !suits_scan(*layout, axis)) layout = own_default(op.operand(0));
     result_.accesses_[op.id()] = *layout;
     if (op.is(Opcode::kReduce)) layout = without_free_registers(drop_axis(*layout, axis)).layout;
     for (const Value* value : op.results())

@@ -119,6 +119,16 @@ void Lowering::operation(const Operation& op) {
       return branch(op);
     case Opcode::kReduce:
       return reduce(op);
+    case Opcode::kScan:
+      return scan(op);
+    case Opcode::kDot:
+      return dot(op);
+    case Opcode::kAtomicRmw:
+    case Opcode::kAtomicCas:
+      return atomic(op);
+    case Opcode::kDeviceAssert:
+      if (!tile_.options().debug) return;
+      break;
     case Opcode::kMakeDescriptor:
     case Opcode::kAssume:
     case Opcode::kDebugBarrier:

@@ -109,22 +109,23 @@ class Lowering {
   // --- scan.cpp ---
   void scan(const ir::Operation& op);
   struct Scan;
-  void scan_in_warp(const ir::Operation& op, Scan& state);
+  void scan_registers(const ir::Operation& op, Scan& state, int bit);
+  void scan_lanes(const ir::Operation& op, Scan& state, int bit);
   void scan_across_warps(const ir::Operation& op, Scan& state);
-  ir::Value* block_ends(ir::Value* value, const Scan& state, int bit);
+  ir::Value* block_ends(ir::Value* value, const Scan& state, int bit,
+                        const std::vector<int64_t>& chosen);
   ir::Value* shuffle(ir::Value* value, std::vector<int64_t> lane_bases, int64_t lane);
 
   // --- dot.cpp ---
   void dot(const ir::Operation& op);
   ir::Value* dot_fragments(const ir::Operation& op);
   ir::Value* dot_elements(const ir::Operation& op);
+  ir::Value* staged(const ir::Value* tile);
+  ir::Value* staged_offsets(const LinearLayout& accumulator, const ir::Type& operand,
+                            int depth_axis);
 
   // --- atomics.cpp ---
   void atomic(const ir::Operation& op);
-
-  // --- debug.cpp ---
-  void device_assert(const ir::Operation& op);
-  void device_print(const ir::Operation& op);
 
   // --- control.cpp ---
   void for_loop(const ir::Operation& op);

@@ -5,6 +5,7 @@
 
 #include "lowering/tile_to_simt/combine.h"
 #include "lowering/tile_to_simt/lowering.h"
+#include "lowering/tile_to_simt/warp_parts.h"
 #include "support/check.h"
 
 namespace enceladus::simt {
@@ -45,34 +46,6 @@ bool has_warp_reduction(const Operation& op, const Value* value) {
   // What the vendor's extrema do with NaN is not said.
   bool extremum = kind == CombineKind::kMax || kind == CombineKind::kMin;
   return extremum && (dtype == DType::kInt32 || dtype == DType::kUInt32);
-}
-
-// The shape and the warps' bits of the axis renumbered from 0, when these are all that is left.
-LinearLayout renumbered(const LinearLayout& layout, int axis) {
-  Shape shape = shape_of(layout);
-  std::vector<TileBit> warps = images(layout, Dim::kWarp);
-  std::vector<int> present;
-  for (const TileBit& bit : warps)
-    if (is_on(bit, axis)) present.push_back(bit.bit);
-  std::sort(present.begin(), present.end());
-  for (TileBit& bit : warps)
-    if (is_on(bit, axis))
-      bit.bit = static_cast<int>(std::ranges::find(present, bit.bit) - present.begin());
-  shape[static_cast<size_t>(axis)] = int64_t{1} << present.size();
-  return make_layout(shape, images(layout, Dim::kRegister), images(layout, Dim::kLane), warps);
-}
-
-// The same elements with the axis on free lanes as far as these go, then in registers.
-LinearLayout gathered_layout(const LinearLayout& layout, int axis) {
-  std::vector<TileBit> registers = images(layout, Dim::kRegister);
-  std::vector<TileBit> lanes = images(layout, Dim::kLane), warps = images(layout, Dim::kWarp);
-  int bits = log2_of(shape_of(layout)[static_cast<size_t>(axis)]), next = 0;
-  for (TileBit& lane : lanes)
-    if (lane.none() && next < bits) lane = {axis, next++};
-  while (next < bits) registers.push_back({axis, next++});
-  for (TileBit& warp : warps)
-    if (is_on(warp, axis)) warp = {};
-  return make_layout(shape_of(layout), registers, lanes, warps);
 }
 
 }  // namespace
@@ -155,7 +128,7 @@ void Lowering::reduce(const Operation& op) {
       images(state.layout, Dim::kWarp), [&](const TileBit& bit) { return is_on(bit, state.axis); });
   if (across_warps) {
     LinearLayout parts = renumbered(state.layout, state.axis);
-    state.layout = gathered_layout(parts, state.axis);
+    state.layout = axis_on_free_lanes(parts, state.axis);
     for (Value*& value : state.values) value = convert(value, parts, state.layout);
     reduce_registers(op, state);
     reduce_lanes(op, state);
