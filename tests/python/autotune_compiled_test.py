@@ -160,6 +160,18 @@ print("usable", x.tolist() == [1.0] * 1000)
 """
 
 
+def interrupt(process):
+    """Ctrl-C, pressed again after a while: Python drops one that arrives in a destructor."""
+    for _ in range(3):
+        os.kill(process.pid, signal.SIGINT)
+        try:
+            return process.communicate(timeout=15)
+        except subprocess.TimeoutExpired:
+            continue
+    process.kill()
+    return process.communicate()
+
+
 def test_ctrl_c_while_tuning_leaves_arguments_and_process_usable(tmp_path):
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)
@@ -167,8 +179,7 @@ def test_ctrl_c_while_tuning_leaves_arguments_and_process_usable(tmp_path):
         [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "tuning\n", process.stderr.read()
-    os.kill(process.pid, signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    output, errors = interrupt(process)
     assert output.splitlines() == ["interrupted 0.0 0", "usable True"], errors
     assert not list((tmp_path / "cache").glob("autotune/*.json"))
 

@@ -282,9 +282,11 @@ def test_a_kernel_of_too_many_operations_is_refused_before_the_stack_overflows()
         v = tl.load(x_ptr + tl.arange(0, 64))
         for i in tl.static_range(N):
             v = v * 1.5 + i
+            v = v * 1.5 - i
+            v = v * 2.5 + i
         tl.store(x_ptr + tl.arange(0, 64), v)
 
     with pytest.raises(
         enceladus.CompilationError, match="(?s)operations.*in place of .tl.static_range"
     ):
-        unrolled[(1,)](enceladus.zeros(64), N=20_000)
+        unrolled[(1,)](enceladus.zeros(64), N=5000)
