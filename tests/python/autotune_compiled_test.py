@@ -13,10 +13,8 @@ import pytest
 
 import enceladus
 import enceladus.language as tl
-from enceladus import Config, _core
+from enceladus import Config
 from enceladus.testing import do_bench
-
-pytestmark = pytest.mark.skipif(not hasattr(_core, "compile"), reason="this build has no compiler")
 
 CONFIGS = [Config({"BLOCK": 64}), Config({"BLOCK": 1024}), Config({"BLOCK": 256})]
 GRID = lambda meta: (enceladus.cdiv(meta["n"], meta["BLOCK"]),)  # noqa: E731

@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 
 import enceladus
-from enceladus import _core
 from enceladus.testing import assert_close
-
-pytestmark = pytest.mark.skipif(not hasattr(_core, "compile"), reason="this build has no compiler")
 
 FOLDER = Path(__file__).parents[2] / "examples"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("[0-9]*.py"))

@@ -9,10 +9,6 @@ import sys
 
 import pytest
 
-from enceladus import _core
-
-pytestmark = pytest.mark.skipif(not hasattr(_core, "compile"), reason="this build has no compiler")
-
 # What the page leaves out: imports, arrays, sizes; afterwards, a check of the result.
 SETUP = """
 import sys
