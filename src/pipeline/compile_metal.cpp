@@ -6,6 +6,23 @@
 #include "support/check.h"
 
 namespace enceladus::pipeline {
+namespace {
+
+constexpr int32_t kLanguageVersion = 31;  // for `bfloat`
+
+std::string math_mode_name(ir::MathMode mode) {
+  switch (mode) {
+    case ir::MathMode::kRelaxed:
+      return "relaxed";
+    case ir::MathMode::kFast:
+      return "fast";
+    case ir::MathMode::kPrecise:
+      return "precise";
+  }
+  return "";
+}
+
+}  // namespace
 
 Artifact compile_metal(const ir::Function& function, const CompileOptions& options,
                        Stopwatch& stopwatch) {
@@ -15,6 +32,8 @@ Artifact compile_metal(const ir::Function& function, const CompileOptions& optio
     if (options.verification == Verification::kAfterEveryPass) check_well_formed(simt, pass);
   };
   Artifact artifact = metal::compile_metal(function, metal_options);
+  artifact.language_version = kLanguageVersion;
+  artifact.math_mode = math_mode_name(function.options().math_mode);
   stopwatch.lap("msl");
   if (!options.override_text.empty()) artifact.stages.back().second = options.override_text;
   return artifact;

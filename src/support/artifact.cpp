@@ -13,7 +13,7 @@ namespace {
 // The file: magic, version, hash of the payload, payload. Everything is little-endian, as every
 // host we run on is. Raise the version whenever a field of Artifact changes.
 constexpr char kMagic[8] = {'E', 'N', 'C', 'K', 'E', 'R', 'N', '\n'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kHeaderBytes = sizeof(kMagic) + sizeof(uint32_t) + sizeof(uint64_t);
 static_assert(std::endian::native == std::endian::little);
 
@@ -101,6 +101,7 @@ void visit_parameter(Archive& archive, ParameterType& parameter) {
   archive.field(parameter.is_pointer);
   archive.field(parameter.is_read);
   archive.field(parameter.is_written);
+  archive.field(parameter.slot);
 }
 
 template <typename Archive, typename ArtifactType>
@@ -121,6 +122,10 @@ void visit_artifact(Archive& archive, ArtifactType& artifact) {
   archive.field(artifact.walk);
   archive.field(artifact.walk_shares_columns);
   archive.field(artifact.needs_extents);
+  archive.field(artifact.language_version);
+  archive.field(artifact.math_mode);
+  archive.field(artifact.logs);
+  archive.field(artifact.messages);
   archive.field(artifact.explain);
 }
 

@@ -18,6 +18,7 @@ struct Parameter {
   bool is_pointer = false;
   bool is_read = false;     // pointers: the kernel may load from it
   bool is_written = false;  // pointers: the kernel may store to it
+  int32_t slot = -1;        // metal: the buffer index in a hand-written kernel; -1: by position
   bool operator==(const Parameter&) const = default;
 };
 
@@ -39,7 +40,11 @@ struct Artifact {
   // Whether programs that differ only along walk[0] share packed operands (keep them together).
   bool walk_shares_columns = false;
   bool needs_extents = false;
-  std::string explain;  // JSON for kernel.explain
+  int32_t language_version = 0;            // metal: 31 is MSL 3.1
+  std::string math_mode = "relaxed";       // "relaxed", "fast" or "precise"
+  bool logs = false;                       // metal: the kernel prints through os_log
+  std::vector<std::string> messages = {};  // gpu: the assertions that the kernel may report
+  std::string explain;                     // JSON for kernel.explain
   bool operator==(const Artifact&) const = default;
 };
 

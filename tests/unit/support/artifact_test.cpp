@@ -18,12 +18,16 @@ Artifact example() {
       7);
   artifact.stages = {{"ir", "func"}, {"llir", "define"}, {"asm", ""}};
   artifact.parameters = {{"x", DType::kFloat16, true, true, false},
-                         {"n", DType::kInt64, false, false, false}};
+                         {"n", DType::kInt64, false, false, false, 3}};
   artifact.scratch_bytes = 1 << 20;
   artifact.spills = 8;
   artifact.bytes_per_program = 12.5;
   artifact.walk = {1, 0, 2};
   artifact.needs_extents = true;
+  artifact.language_version = 31;
+  artifact.math_mode = "precise";
+  artifact.logs = true;
+  artifact.messages = {"a.py:3: assertion failed", ""};
   artifact.explain = "{}";
   return artifact;
 }
@@ -55,7 +59,7 @@ TEST(Artifact, another_version_is_named) {
     deserialize(bytes);
     FAIL();
   } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "the compiled kernel is of version 99, not 1");
+    EXPECT_STREQ(error.what(), "the compiled kernel is of version 99, not 2");
   }
 }
 
