@@ -1,9 +1,12 @@
 // Compiling: a `@jit` function, the kinds of its arguments and options, as Python hands them over.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include <chrono>
+#include <tuple>
+#include <utility>
 
 #include "bindings/bindings.h"
 #include "frontend/frontend.h"
@@ -60,6 +63,13 @@ ir::MathMode math_mode_named(const std::string& name) {
   return name == "precise" ? ir::MathMode::kPrecise : ir::MathMode::kRelaxed;
 }
 
+ir::DotBackend dot_backend_named(const std::string& name) {
+  if (name == "simdgroup") return ir::DotBackend::kSimdgroup;
+  if (name == "mpp") return ir::DotBackend::kMpp;
+  if (name == "wgmma") return ir::DotBackend::kWgmma;
+  return name == "mma" ? ir::DotBackend::kMma : ir::DotBackend::kAuto;
+}
+
 frontend::FrontendResult run_frontend(nb::handle function, const nb::list& specs,
                                       const nb::dict& options) {
   std::vector<ArgumentSpec> arguments;
@@ -71,6 +81,11 @@ frontend::FrontendResult run_frontend(nb::handle function, const nb::list& specs
       math_mode_named(option<std::string>(options, "math_mode", "relaxed"));
   function_options.arrays_disjoint = option(options, "arrays_disjoint", false);
   function_options.arrays_small = option(options, "arrays_small", false);
+  using Grid = std::pair<int, int>;
+  std::tie(function_options.dot_warps_m, function_options.dot_warps_n) =
+      option<Grid>(options, "dot_warps", {0, 0});
+  function_options.dot_backend =
+      dot_backend_named(option<std::string>(options, "dot_backend", "auto"));
   return frontend::build_function(function, arguments, function_options);
 }
 
@@ -88,6 +103,8 @@ pipeline::CompileOptions compile_options(const nb::dict& options) {
   result.verification = option(options, "verify", false) ? pipeline::Verification::kAfterEveryPass
                                                          : pipeline::Verification::kOnce;
   result.override_text = option<std::string>(options, "override", "");
+  result.gpu_family = option(options, "gpu_family", result.gpu_family);
+  result.has_matmul2d = option(options, "has_matmul2d", result.has_matmul2d);
   return result;
 }
 

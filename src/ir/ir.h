@@ -199,6 +199,8 @@ struct ParameterInfo {
 };
 
 enum class MathMode : uint8_t { kRelaxed, kFast, kPrecise };
+// How a launch asks for matrix products; a target that has not what is named takes its own choice.
+enum class DotBackend : uint8_t { kAuto, kSimdgroup, kMpp, kWgmma, kMma };
 
 struct FunctionOptions {
   int num_warps = 4;
@@ -208,6 +210,10 @@ struct FunctionOptions {
   bool arrays_disjoint = false;
   // Every array argument spans fewer than 2^31 elements.
   bool arrays_small = false;
+  // The grid of warps over each dot result, rows and columns; 0 by 0: the target's choice.
+  int dot_warps_m = 0;
+  int dot_warps_n = 0;
+  DotBackend dot_backend = DotBackend::kAuto;
 };
 
 struct CallSite {

@@ -83,7 +83,21 @@ class Parser {
     if (cursor_.accept(", debug")) options.debug = true;
     if (cursor_.accept(", arrays_disjoint")) options.arrays_disjoint = true;
     if (cursor_.accept(", arrays_small")) options.arrays_small = true;
+    if (cursor_.accept(", dot_warps = ")) {
+      options.dot_warps_m = static_cast<int>(cursor_.integer());
+      cursor_.expect("by");
+      options.dot_warps_n = static_cast<int>(cursor_.integer());
+    }
+    if (cursor_.accept(", dot_backend = ")) options.dot_backend = dot_backend();
     cursor_.expect("}");
+  }
+
+  DotBackend dot_backend() {
+    if (cursor_.accept("simdgroup")) return DotBackend::kSimdgroup;
+    if (cursor_.accept("mpp")) return DotBackend::kMpp;
+    if (cursor_.accept("wgmma")) return DotBackend::kWgmma;
+    cursor_.expect("mma");
+    return DotBackend::kMma;
   }
 
   void define(std::string_view name, Value* value) {

@@ -12,6 +12,7 @@ namespace enceladus::ir {
 namespace {
 
 constexpr std::string_view kMathModeNames[] = {"relaxed", "fast", "precise"};
+constexpr std::string_view kDotBackendNames[] = {"auto", "simdgroup", "mpp", "wgmma", "mma"};
 
 template <typename Number>
 std::string shortest(Number value) {
@@ -125,6 +126,13 @@ class Printer {
     if (options.debug) text_ += ", debug";
     if (options.arrays_disjoint) text_ += ", arrays_disjoint";
     if (options.arrays_small) text_ += ", arrays_small";
+    if (options.dot_warps_m != 0)
+      text_ += ", dot_warps = " + std::to_string(options.dot_warps_m) + " by " +
+               std::to_string(options.dot_warps_n);
+    if (options.dot_backend != DotBackend::kAuto) {
+      text_ += ", dot_backend = ";
+      text_ += kDotBackendNames[static_cast<size_t>(options.dot_backend)];
+    }
     text_ += "} ";
   }
 

@@ -19,6 +19,10 @@ struct CompileOptions {
   std::string target = "cpu";  // "cpu", "metal", "metal-sim", "cuda"
   Verification verification = Verification::kOnce;
   std::string override_text;  // replaces what the target's emitter writes; empty: nothing does
+  // metal: the device's family as in MTLGPUFamilyApple9, and whether MPP's `matmul2d` runs there
+  // (Metal 4 and macOS 26). The simulator has it.
+  int gpu_family = 9;
+  bool has_matmul2d = true;
 };
 
 struct CompileResult {
