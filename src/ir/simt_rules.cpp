@@ -82,14 +82,15 @@ std::string check_shared(const Operation& op) {
 
 std::string check_mma(const Operation& op) {
   std::span<const int64_t> fragments = op.integers(AttributeName::kFragments);
-  if (fragments.size() != 4) return "four counts of fragments";
-  auto registers = [&](size_t i, size_t j) {
-    return 2 * fragments[0] * fragments[i] * fragments[j];
+  std::span<const int64_t> registers = op.integers(AttributeName::kFragmentRegisters);
+  if (fragments.size() != 4 || registers.size() != 3)
+    return "four counts of fragments, three of registers";
+  auto has = [&](int operand, size_t i, size_t j) {
+    return op.operand(operand)->type().elements() ==
+           registers[static_cast<size_t>(operand)] * fragments[0] * fragments[i] * fragments[j];
   };
-  bool fits = op.operand(0)->type().elements() == registers(1, 3) &&
-              op.operand(1)->type().elements() == registers(3, 2) &&
-              op.operand(2)->type().elements() == registers(1, 2);
-  if (!fits) return "the arrays have not two registers a fragment";
+  if (!has(0, 1, 3) || !has(1, 3, 2) || !has(2, 1, 2))
+    return "the arrays have not the fragments' registers";
   return unless(op.result()->type() == op.operand(2)->type(), "the result is no accumulator");
 }
 

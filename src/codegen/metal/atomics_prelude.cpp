@@ -1,9 +1,12 @@
 #include "codegen/metal/atomics_prelude.h"
 
-#include "codegen/metal/dialect.h"
+#include "codegen/common/dialect.h"
 
 namespace enceladus::metal {
 namespace {
+
+using codegen::memory_type_name;
+using codegen::type_name;
 
 using ir::AtomicKind;
 

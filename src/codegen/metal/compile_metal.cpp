@@ -1,6 +1,7 @@
 #include "codegen/metal/compile_metal.h"
 
 #include "codegen/metal/kernel_text.h"
+#include "codegen/metal/target.h"
 #include "ir/printer.h"
 #include "lowering/tile_to_simt/tile_to_simt.h"
 #include "transforms/barriers.h"
@@ -9,8 +10,6 @@
 
 namespace enceladus::metal {
 namespace {
-
-constexpr int64_t kSharedBytes = 32768;
 
 void check_available(const ir::Function& tile) {
   auto refuse = [&](const ir::Type& type, const Location& location) {
@@ -35,11 +34,11 @@ Artifact compile_metal(const ir::Function& tile, const MetalOptions& options) {
     if (options.after_pass) options.after_pass(function, pass);
   };
   check_available(tile);
-  std::unique_ptr<ir::Function> simt = simt::lower(tile);
+  std::unique_ptr<ir::Function> simt = simt::lower(tile, simt_target());
   report(*simt, "tile_to_simt");
   transforms::merge_common_subexpressions(*simt);
   report(*simt, "cse");
-  int64_t shared_bytes = transforms::place_shared_memory(*simt, kSharedBytes);
+  int64_t shared_bytes = transforms::place_shared_memory(*simt, simt_target().shared_bytes);
   report(*simt, "shared_memory");
   transforms::insert_barriers(*simt);
   report(*simt, "barriers");

@@ -1,122 +1,28 @@
 #include "codegen/metal/dialect.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include "ir/builder.h"
 #include "support/check.h"
 
 namespace enceladus::metal {
-namespace {
 
-constexpr std::string_view kReserved[] = {
-    "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch",
-    "char", "class", "compl", "const", "const_cast", "constant", "constexpr", "continue",
-    "decltype", "default", "delete", "device", "do", "double", "dynamic_cast", "else", "enum",
-    "explicit", "export", "extern", "false", "float", "for", "fragment", "friend", "goto", "half",
-    "if", "inline", "int", "kernel", "long", "main", "metal", "mutable", "namespace", "new",
-    "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register",
-    "reinterpret_cast", "return", "short", "signed", "sizeof", "static", "static_assert",
-    "static_cast", "struct", "switch", "template", "this", "thread", "threadgroup",
-    "threadgroup_imageblock", "throw", "true", "try", "typedef", "typeid", "typename", "union",
-    "unsigned", "using", "vertex", "virtual", "void", "volatile", "wchar_t", "while", "xor", "mesh",
-    "object", "ray_data", "visible", "intersection", "uchar", "ushort", "uint", "ulong", "size_t",
-    "ptrdiff_t", "bfloat", "atomic_int", "atomic_uint", "atomic_float", "atomic_bool", "sampler",
-    "texture", "vec", "matrix", "packed_float2", "float2", "float3", "float4", "half2", "half3",
-    "half4", "int2", "int3", "int4", "uint2", "uint3", "uint4", "char2", "char4", "uchar2",
-    "uchar4", "short2", "short4", "ushort2", "ushort4", "long2", "ulong2", "bool2", "bool4", "abs",
-    "acos", "all", "any", "asin", "atan", "atan2", "as_type", "ceil", "clamp", "clz", "copysign",
-    "cos", "cosh", "cross", "ctz", "discard_fragment", "distance", "dot", "exp", "exp10", "exp2",
-    "fabs", "fast", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "fract", "frexp", "ilogb",
-    "isfinite", "isinf", "isnan", "isnormal", "ldexp", "length", "log", "log10", "log2", "max",
-    "max3", "median3", "min", "min3", "mix", "modf", "mulhi", "normalize", "popcount", "pow",
-    "powr", "precise", "reverse_bits", "rint", "rotate", "round", "rsqrt", "saturate", "select",
-    "sign", "sin", "sincos", "sinh", "smoothstep", "sqrt", "step", "tan", "tanh", "trunc",
-    "simd_sum", "simd_max", "simd_min", "simd_shuffle", "simd_shuffle_xor", "quad_sum",
-    "threadgroup_barrier", "simdgroup_barrier", "mem_flags", "os_log", "NULL", "NAN", "INFINITY",
-    "MAXFLOAT", "HUGE_VALF",
-    // what every kernel has
-    "program", "programs", "lane", "warp", "scalars", "Scalars", "shared", "r"};
-
-}  // namespace
-
-std::span<const std::string_view> reserved_words() { return kReserved; }
-
-std::string_view type_name(DType dtype) {
-  switch (dtype) {
-    case DType::kInt1:
-      return "bool";
-    case DType::kInt8:
-      return "char";
-    case DType::kInt16:
-      return "short";
-    case DType::kInt32:
-      return "int";
-    case DType::kInt64:
-      return "long";
-    case DType::kUInt8:
-      return "uchar";
-    case DType::kUInt16:
-      return "ushort";
-    case DType::kUInt32:
-      return "uint";
-    case DType::kUInt64:
-      return "ulong";
-    case DType::kFloat16:
-      return "half";
-    case DType::kBFloat16:
-      return "bfloat";
-    case DType::kFloat32:
-      return "float";
-    case DType::kFloat64:
-      return "double";
-  }
-  return "";
-}
-
-std::string_view memory_type_name(DType dtype) {
-  return dtype == DType::kInt1 ? "uchar" : type_name(dtype);
-}
+using codegen::call;
+using ir::AttributeName;
+using ir::Opcode;
 
 std::string vector_name(std::string_view type, int64_t elements) {
   return std::string(type) + (elements > 1 ? std::to_string(elements) : "");
 }
 
-std::string integer_literal(DType dtype, int64_t value) {
-  std::string digits = std::to_string(value);
-  switch (dtype) {
-    case DType::kInt1:
-      return value ? "true" : "false";
-    case DType::kInt32:
-      if (value == INT32_MIN) return "(-2147483647 - 1)";
-      return value < 0 ? "(" + digits + ")" : digits;
-    case DType::kInt64:
-      if (value == INT64_MIN) return "(-9223372036854775807L - 1L)";
-      return value < 0 ? "(" + digits + "L)" : digits + "L";
-    case DType::kUInt32:
-      return std::to_string(static_cast<uint32_t>(value)) + "u";
-    case DType::kUInt64:
-      return std::to_string(static_cast<uint64_t>(value)) + "ul";
-    default:
-      return std::string(type_name(dtype)) + "(" + digits + ")";
-  }
+std::string MetalDialect::pointer_type(DType pointee, bool is_const) const {
+  return std::string(is_const ? "device const " : "device ") +
+         std::string(memory_type_name(pointee)) + "*";
 }
 
-namespace {
-
-std::string float_literal(double value) {
-  char digits[40];
-  std::snprintf(digits, sizeof digits, "%.9g", value);
-  std::string text = digits;
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  text += "f";
-  return std::signbit(value) ? "(" + text + ")" : text;
-}
-
-}  // namespace
-
-std::string literal(DType dtype, uint64_t bits) {
-  if (is_integer(dtype)) return integer_literal(dtype, ir::integer_of_bits(dtype, bits));
+std::string MetalDialect::literal(DType dtype, uint64_t bits) const {
+  if (is_integer(dtype))
+    return codegen::integer_literal(type_name(dtype), dtype, ir::integer_of_bits(dtype, bits));
   ENC_CHECK(dtype != DType::kFloat64, "float64 has no text here");
   double value = ir::double_of_bits(dtype, bits);
   if (!std::isfinite(value)) {
@@ -127,8 +33,109 @@ std::string literal(DType dtype, uint64_t bits) {
     }
     return "as_type<" + std::string(type_name(dtype)) + ">(ushort(" + number + "))";
   }
-  if (dtype == DType::kFloat32) return float_literal(value);
-  return std::string(type_name(dtype)) + "(" + float_literal(value) + ")";
+  return rounded(dtype, codegen::float_literal(value));
+}
+
+std::string MetalDialect::program_position(Opcode opcode, int64_t axis) const {
+  std::string_view grid = opcode == Opcode::kProgramId ? "program." : "programs.";
+  return "int(" + std::string(grid) + "xyz"[axis] + ")";
+}
+
+std::string MetalDialect::helper(Helper helper, DType dtype, codegen::Operands operands) {
+  std::string name = prelude_.use(helper), first = wide(dtype, operands[0]);
+  return rounded(
+      dtype, operands.size() > 1 ? call(name, first, wide(dtype, operands[1])) : call(name, first));
+}
+
+std::string MetalDialect::extremum(const ir::Operation& op, codegen::Operands operands) {
+  DType dtype = op.result()->type().dtype();
+  bool is_minimum = op.is(Opcode::kMin);
+  if (op.integer_or(AttributeName::kPropagateNan, 0))
+    return helper(is_minimum ? Helper::kMinNan : Helper::kMaxNan, dtype, operands);
+  return rounded(dtype, call(is_minimum ? "fmin" : "fmax", wide(dtype, operands[0]),
+                             wide(dtype, operands[1])));
+}
+
+std::string MetalDialect::float_operation(const ir::Operation& op, codegen::Operands operands,
+                                          ir::MathMode mode) {
+  DType dtype = op.result()->type().dtype();
+  auto at = [&](size_t index) { return wide(dtype, operands[index]); };
+  // Accurate to a few ulp in every math mode but `fast`; the language's own choice is `fast`.
+  auto function = [&](std::string_view name) {
+    std::string space = mode == ir::MathMode::kFast ? "fast::" : "precise::";
+    return rounded(dtype, call(space + std::string(name), at(0)));
+  };
+  auto infix = [&](std::string_view symbol) {
+    return rounded(dtype, at(0) + " " + std::string(symbol) + " " + at(1));
+  };
+  switch (op.opcode()) {
+    case Opcode::kNeg:
+      return "-" + operands[0];
+    case Opcode::kAbs:
+      return rounded(dtype, call("fabs", at(0)));
+    case Opcode::kExp:
+    case Opcode::kExp2:
+    case Opcode::kLog:
+    case Opcode::kLog2:
+    case Opcode::kSqrt:
+    case Opcode::kRsqrt:
+    case Opcode::kSin:
+    case Opcode::kCos:
+      return function(op.record().name);
+    case Opcode::kSqrtRn:
+      return helper(Helper::kSqrtRn, dtype, operands);
+    case Opcode::kTanh:
+      // The fast form is wrong near 0 and NaN from 45 on.
+      return rounded(dtype, call("precise::tanh", at(0)));
+    case Opcode::kErf:
+      return helper(Helper::kErf, dtype, operands);
+    case Opcode::kFloor:
+    case Opcode::kCeil:
+      return rounded(dtype, call(op.record().name, at(0)));
+    case Opcode::kAdd:
+      return infix("+");
+    case Opcode::kSub:
+      return infix("-");
+    case Opcode::kMul:
+      return infix("*");
+    case Opcode::kDiv:
+      return infix("/");
+    case Opcode::kDivRn:
+      return helper(Helper::kDivRn, dtype, operands);
+    case Opcode::kRem:
+      return rounded(dtype, call("fmod", at(0), at(1)));
+    case Opcode::kMin:
+    case Opcode::kMax:
+      return extremum(op, operands);
+    case Opcode::kFma:
+      return rounded(dtype, "fma(" + at(0) + ", " + at(1) + ", " + at(2) + ")");
+    default:
+      ENC_CHECK(false, "no float operation: " + std::string(op.record().name));
+      return {};
+  }
+}
+
+std::string MetalDialect::to_narrow_float(DType from, DType to, ir::Rounding rounding,
+                                          const std::string& value) {
+  std::string type(type_name(to));
+  if (is_float(from) && rounding == ir::Rounding::kTowardZero) {
+    Helper helper = to == DType::kFloat16 ? Helper::kHalfTowardZero : Helper::kBFloatTowardZero;
+    return call(prelude_.use(helper), call("float", value));
+  }
+  // What float holds exactly, or what overflows half whatever its last bits, rounds once.
+  bool through_float = is_float(from) || bit_width(from) <= 16 || to == DType::kFloat16;
+  if (through_float) return call(type, from == DType::kFloat32 ? value : call("float", value));
+  return call(prelude_.round_to_bfloat(from), value);
+}
+
+std::string MetalDialect::float_conversion(DType from, DType to, ir::Rounding rounding,
+                                           const std::string& value) {
+  if (codegen::is_narrow_float(to)) return to_narrow_float(from, to, rounding, value);
+  if (is_float(from) && is_integer(to)) {
+    std::string number = from == DType::kFloat32 ? value : call("float", value);
+    return call(prelude_.saturate(to), number);
+  }
+  return call(type_name(to), value);
 }
 
 }  // namespace enceladus::metal

@@ -1,23 +1,44 @@
-// The words of the Metal Shading Language: type names, literals, reserved words. Not: statements.
+// The Metal Shading Language: what it calls things, its literals, float functions and conversions,
+// its reserved words. Not: statements (emitter.h).
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "ir/ir.h"
+#include "codegen/common/dialect.h"
+#include "codegen/metal/prelude.h"
 
 namespace enceladus::metal {
 
-// `float`, `uchar`; booleans are `bool` in registers and `uchar` in memory.
-std::string_view type_name(DType dtype);
-std::string_view memory_type_name(DType dtype);
+class MetalDialect final : public codegen::Dialect {
+ public:
+  // `prelude` collects the helper functions that the text calls.
+  explicit MetalDialect(Prelude& prelude) : prelude_(prelude) {}
+
+  std::string_view target() const override { return "metal"; }
+  std::string pointer_type(DType pointee, bool is_const) const override;
+  std::string literal(DType dtype, uint64_t bits) const override;
+  std::string program_position(ir::Opcode opcode, int64_t axis) const override;
+  std::string float_operation(const ir::Operation& op, codegen::Operands operands,
+                              ir::MathMode mode) override;
+  std::string float_conversion(DType from, DType to, ir::Rounding rounding,
+                               const std::string& value) override;
+  std::string divide(DType dtype) override { return prelude_.divide(dtype); }
+  std::string remainder(DType dtype) override { return prelude_.remainder(dtype); }
+  std::string high_product(DType) override { return "mulhi"; }
+
+ private:
+  std::string to_narrow_float(DType from, DType to, ir::Rounding rounding,
+                              const std::string& value);
+  std::string helper(Helper helper, DType dtype, codegen::Operands operands);
+  std::string extremum(const ir::Operation& op, codegen::Operands operands);
+
+  Prelude& prelude_;
+};
+
 // `float4`, `uchar2`; the type itself for 1.
 std::string vector_name(std::string_view type, int64_t elements);
-
-// A literal of exactly these bits.
-std::string literal(DType dtype, uint64_t bits);
-std::string integer_literal(DType dtype, int64_t value);
 
 // Keywords, types, functions and attributes that a kernel's names keep clear of.
 std::span<const std::string_view> reserved_words();

@@ -12,7 +12,7 @@ class KernelWriter {
       : function_(function),
         names_(reserved_words()),
         entry_(names_.unique(function.name())),
-        emitter_(function, names_, prelude_) {}
+        emitter_(function, names_, dialect_, prelude_) {}
 
   KernelText run(int64_t shared_bytes) {
     name_parameters();
@@ -34,15 +34,15 @@ class KernelWriter {
       std::string name = names_.unique(function_.parameters()[index].name);
       emitter_.set_name(argument, name);
       if (type.is_pointer()) {
-        std::string space = emitter_.is_const_pointer(argument) ? "device const " : "device ";
-        arguments_.push_back(space + std::string(memory_type_name(type.dtype())) + "* " + name +
+        bool is_const = emitter_.is_const_pointer(argument);
+        arguments_.push_back(dialect_.pointer_type(type.dtype(), is_const) + " " + name +
                              " [[buffer(" + std::to_string(arguments_.size()) + ")]]");
         continue;
       }
-      std::string scalar_type(memory_type_name(type.dtype()));
+      std::string scalar_type(dialect_.memory_type_name(type.dtype()));
       fields_ += "  " + scalar_type + " " + name + ";\n";
       if (argument->has_users())
-        unpacked_.push_back("const " + std::string(type_name(type.dtype())) + " " + name +
+        unpacked_.push_back("const " + std::string(dialect_.type_name(type.dtype())) + " " + name +
                             " = scalars." + name + (type.is_bool() ? " != 0;" : ";"));
     }
   }
@@ -79,6 +79,7 @@ class KernelWriter {
   const ir::Function& function_;
   codegen::Names names_;
   Prelude prelude_;
+  MetalDialect dialect_{prelude_};
   std::string entry_;
   Emitter emitter_;
   std::vector<std::string> arguments_;

@@ -1,6 +1,5 @@
 // Matrix fragments and atomics.
 #include "codegen/metal/atomics_prelude.h"
-#include "codegen/metal/dialect.h"
 #include "codegen/metal/emitter.h"
 #include "support/check.h"
 
@@ -39,7 +38,7 @@ void Emitter::mma(const Operation& op) {
     return text.empty() ? Index::of(0) : Index{text, std::nullopt};
   };
   auto pair = [&](const Value* value, const Index& at) {
-    return fragment + "(" + use(value, at) + ", " + use(value, shifted(at, 1)) + ")";
+    return fragment + "(" + use(value, at) + ", " + use(value, at.plus(1)) + ")";
   };
   std::string batch = open("batch", counts[0]), row = open("row", counts[1]);
   std::string column = open("column", counts[2]);
@@ -53,8 +52,8 @@ void Emitter::mma(const Operation& op) {
             ");");
   if (counts[3] > 1) out_.close();
   for (int64_t i = 0; i < 2; ++i)
-    out_.line(use(result, shifted(at, i)) + " = " + sum + ".thread_elements()[" +
-              std::to_string(i) + "];");
+    out_.line(use(result, at.plus(i)) + " = " + sum + ".thread_elements()[" + std::to_string(i) +
+              "];");
   for (int i = 0; i < 3; ++i)
     if (counts[static_cast<size_t>(i)] > 1) out_.close();
 }
@@ -77,7 +76,8 @@ void Emitter::atomic(const Operation& op) {
                      (swaps ? ", " + use(op.operand(2), r) : "") + ")";
   if (is_used)
     out_.line(use(result, r) + " = " +
-              (mask ? use(mask, r) + " ? " + call + " : " + literal(dtype, 0) : call) + ";");
+              (mask ? use(mask, r) + " ? " + call + " : " + dialect_.literal(dtype, 0) : call) +
+              ";");
   else
     out_.line((mask ? "if (" + use(mask, r) + ") " : "") + call + ";");
   close_registers(registers);

@@ -10,12 +10,6 @@ using ir::Opcode;
 using ir::Operation;
 using ir::Value;
 
-Index Emitter::shifted(const Index& index, int64_t by) {
-  if (by == 0) return index;
-  if (index.constant) return Index::of(*index.constant + by);
-  return {index.text + " + " + std::to_string(by), std::nullopt};
-}
-
 std::string Emitter::vector_pointer(const Access& access, const std::string& pointer) const {
   if (access.vector == 1) return "*" + pointer;
   return "*(" + access.space + " " + vector_name(access.type, access.vector) + "*)" + pointer;
@@ -23,12 +17,13 @@ std::string Emitter::vector_pointer(const Access& access, const std::string& poi
 
 void Emitter::load_elements(const Access& access, const std::string& pointer, const Value* mask,
                             const Value* other, const Index& r) {
-  std::string type(type_name(access.value->type().dtype()));
+  std::string type(dialect_.type_name(access.value->type().dtype()));
   std::string loaded = vector_pointer(access, pointer);
   bool is_bool = access.value->type().is_bool();
   if (access.vector == 1) {
     std::string value = is_bool ? "bool(" + loaded + ")" : loaded;
-    std::string otherwise = other ? use(other, r) : literal(access.value->type().dtype(), 0);
+    std::string otherwise =
+        other ? use(other, r) : dialect_.literal(access.value->type().dtype(), 0);
     if (mask) value = use(mask, r) + " ? " + value + " : " + otherwise;
     return out_.line(use(access.value, r) + " = " + value + ";");
   }
@@ -39,20 +34,19 @@ void Emitter::load_elements(const Access& access, const std::string& pointer, co
   out_.line("const " + vector + " " + name + " = " + loaded + ";");
   for (int64_t i = 0; i < access.vector; ++i) {
     std::string part = name + "[" + std::to_string(i) + "]";
-    out_.line(use(access.value, shifted(r, i)) + " = " + (is_bool ? "bool(" + part + ")" : part) +
-              ";");
+    out_.line(use(access.value, r.plus(i)) + " = " + (is_bool ? "bool(" + part + ")" : part) + ";");
   }
 }
 
 std::string Emitter::gathered(const Access& access, const Value* from, const Index& r) {
   std::string text = vector_name(access.type, access.vector) + "(";
-  for (int64_t i = 0; i < access.vector; ++i) text += (i ? ", " : "") + use(from, shifted(r, i));
+  for (int64_t i = 0; i < access.vector; ++i) text += (i ? ", " : "") + use(from, r.plus(i));
   return text + ")";
 }
 
 void Emitter::load(const Operation& op) {
   const Value* result = op.result();
-  std::string type(memory_type_name(result->type().dtype()));
+  std::string type(dialect_.memory_type_name(result->type().dtype()));
   Access access{result, type, "device const", op.integer_or(AttributeName::kVector, 1)};
   if (op.integer_or(AttributeName::kVolatile, 0)) access.space = "device const volatile";
   declare(result);
@@ -63,7 +57,7 @@ void Emitter::load(const Operation& op) {
 
 void Emitter::store(const Operation& op) {
   const Value* value = op.operand(1);
-  std::string type(memory_type_name(value->type().dtype()));
+  std::string type(dialect_.memory_type_name(value->type().dtype()));
   Access access{value, type, "device", op.integer_or(AttributeName::kVector, 1)};
   Index r = open_registers(registers_of(value), access.vector);
   std::string target = vector_pointer(access, use(op.operand(0), r));
@@ -79,7 +73,7 @@ void Emitter::shared_buffer(const Operation& op) {
   ENC_CHECK(op.has(AttributeName::kOffset), "a shared buffer without a place");
   const Operation& first = *op.result()->users().front();
   const Value* data = first.is(Opcode::kSharedLoad) ? first.result() : first.operand(2);
-  std::string type(memory_type_name(data->type().dtype()));
+  std::string type(dialect_.memory_type_name(data->type().dtype()));
   int64_t offset = op.integer(AttributeName::kOffset);
   set_name(op.result(), names_.unique("buffer"));
   out_.line("threadgroup " + type + "* " + name_of(op.result()) + " = (threadgroup " + type +
@@ -88,8 +82,8 @@ void Emitter::shared_buffer(const Operation& op) {
 
 void Emitter::shared_load(const Operation& op) {
   const Value* result = op.result();
-  Access access{result, std::string(memory_type_name(result->type().dtype())), "threadgroup const",
-                op.integer(AttributeName::kVector)};
+  Access access{result, std::string(dialect_.memory_type_name(result->type().dtype())),
+                "threadgroup const", op.integer(AttributeName::kVector)};
   declare(result);
   Index r = open_registers(registers_of(result), access.vector);
   load_elements(access, "(" + use(op.operand(0)) + " + " + use(op.operand(1), r) + ")", nullptr,
@@ -99,7 +93,7 @@ void Emitter::shared_load(const Operation& op) {
 
 void Emitter::shared_store(const Operation& op) {
   const Value* value = op.operand(2);
-  Access access{value, std::string(memory_type_name(value->type().dtype())), "threadgroup",
+  Access access{value, std::string(dialect_.memory_type_name(value->type().dtype())), "threadgroup",
                 op.integer(AttributeName::kVector)};
   Index r = open_registers(registers_of(value), access.vector);
   std::string target =

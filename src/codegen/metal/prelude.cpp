@@ -1,10 +1,13 @@
 #include "codegen/metal/prelude.h"
 
+#include "codegen/common/dialect.h"
 #include "codegen/metal/atomics_prelude.h"
-#include "codegen/metal/dialect.h"
 
 namespace enceladus::metal {
 namespace {
+
+using codegen::integer_literal;
+using codegen::type_name;
 
 struct Snippet {
   std::string_view name;
@@ -110,8 +113,8 @@ std::string saturate_text(DType dtype) {
   return "// Truncates; NaN gives 0, out of range the nearest end.\ninline " + type + " " +
          saturate_name(dtype) + "(float a) {\n  if (isnan(a)) return " + type +
          "(0);\n  if (a >= " + bound + ") return " +
-         integer_literal(dtype, static_cast<int64_t>(high)) + ";\n  if (a <= " + lower +
-         ") return " + integer_literal(dtype, low) + ";\n  return " + type + "(a);\n}\n";
+         integer_literal(type, dtype, static_cast<int64_t>(high)) + ";\n  if (a <= " + lower +
+         ") return " + integer_literal(type, dtype, low) + ";\n  return " + type + "(a);\n}\n";
 }
 
 std::string round_text(DType from) {

@@ -1,7 +1,5 @@
-// Moves between registers and between the lanes of a warp. SIMD functions know neither 64-bit
+// Moves between the lanes of a warp. SIMD functions know neither 64-bit
 // integers nor bfloat: these travel as two halves or as their bits.
-#include "codegen/common/bit_expressions.h"
-#include "codegen/metal/dialect.h"
 #include "codegen/metal/emitter.h"
 #include "support/check.h"
 
@@ -11,28 +9,6 @@ using ir::AttributeName;
 using ir::Opcode;
 using ir::Operation;
 using ir::Value;
-
-void Emitter::element(const Operation& op) {
-  out_.line(declaration(op.result(), name_of(op.result())) + " = " +
-            use(op.operand(0), Index::of(op.integer(AttributeName::kIndex))) + ";");
-}
-
-void Emitter::pack(const Operation& op) {
-  declare(op.result());
-  int64_t at = 0;
-  for (const Value* part : op.operands())
-    for (int64_t i = 0; i < registers_of(part); ++i)
-      out_.line(use(op.result(), Index::of(at++)) + " = " + use(part, Index::of(i)) + ";");
-}
-
-// A map that no bit expression describes.
-void Emitter::registers(const Operation& op) {
-  declare(op.result());
-  std::span<const int64_t> map = op.integers(AttributeName::kRegisterMap);
-  for (size_t i = 0; i < map.size(); ++i)
-    out_.line(use(op.result(), Index::of(static_cast<int64_t>(i))) + " = " +
-              use(op.operand(0), Index::of(map[i])) + ";");
-}
 
 std::string Emitter::shuffled(const Operation& op, const std::string& value) const {
   if (op.is(Opcode::kWarpReduce)) {
@@ -48,13 +24,7 @@ std::string Emitter::shuffled(const Operation& op, const std::string& value) con
   if (op.is(Opcode::kShuffleXor))
     return "simd_shuffle_xor(" + value + ", " + std::to_string(op.integer(AttributeName::kMask)) +
            ")";
-  std::string lane = codegen::bit_map("lane", op.integers(AttributeName::kLaneBases));
-  int64_t constant = op.integer(AttributeName::kLane);
-  if (lane.empty())
-    lane = std::to_string(constant);
-  else if (constant)
-    lane = "(" + lane + " ^ " + std::to_string(constant) + ")";
-  return "simd_shuffle(" + value + ", ushort(" + lane + "))";
+  return "simd_shuffle(" + value + ", ushort(" + codegen::source_lane(op) + "))";
 }
 
 void Emitter::shuffle(const Operation& op) {
@@ -62,7 +32,7 @@ void Emitter::shuffle(const Operation& op) {
   DType dtype = result->type().dtype();
   declare(result);
   Index r = open_registers(registers_of(result));
-  std::string value = use(op.operand(0), r), type(type_name(dtype));
+  std::string value = use(op.operand(0), r), type(dialect_.type_name(dtype));
   std::string moved;
   if (byte_size(dtype) == 8) {
     std::string halves = names_.unique("halves");

@@ -65,8 +65,9 @@ bool is_access(const Operation& op) {
 
 class Assigner {
  public:
-  Assigner(const ir::Function& function, const analysis::Facts& facts, Assignment& result)
-      : facts_(facts), result_(result), costs_(function.value_count()) {
+  Assigner(const ir::Function& function, const analysis::Facts& facts, const SimtTarget& target,
+           Assignment& result)
+      : facts_(facts), target_(target), result_(result), costs_(function.value_count()) {
     ir::walk(function.body(), [&](Operation* op) {
       if (is_access(*op)) gather(access_shape(*op, facts_));
     });
@@ -108,7 +109,7 @@ class Assigner {
       case OpClass::kReduction:
         return reduction(op);
       case OpClass::kMatrix:
-        return result_.set_home(op.result(), accumulator_layout(op, result_.warp_bits()));
+        return result_.set_home(op.result(), accumulator_layout(op, target_, result_.warp_bits()));
       case OpClass::kControl:
         return control(op);
       default:
@@ -242,17 +243,19 @@ class Assigner {
   }
 
   const analysis::Facts& facts_;
+  const SimtTarget& target_;
   Assignment& result_;
   std::vector<int> costs_;  // of cheap values
   std::map<Key, Group> groups_;
   std::map<const Value*, bool> unknown_;
 };
 
-Assignment::Assignment(const ir::Function& function, const analysis::Facts& facts)
+Assignment::Assignment(const ir::Function& function, const analysis::Facts& facts,
+                       const SimtTarget& target)
     : warp_bits_(log2_of(function.options().num_warps)),
       homes_(function.value_count()),
       accesses_(function.operation_count()) {
-  Assigner(function, facts, *this);
+  Assigner(function, facts, target, *this);
 }
 
 void Assignment::set_home(const Value* tile, LinearLayout layout) {

@@ -16,12 +16,13 @@
 #include "analysis/facts.h"
 #include "ir/ir.h"
 #include "lowering/tile_to_simt/layouts.h"
+#include "lowering/tile_to_simt/target.h"
 
 namespace enceladus::simt {
 
 class Assignment {
  public:
-  Assignment(const ir::Function& function, const analysis::Facts& facts);
+  Assignment(const ir::Function& function, const analysis::Facts& facts, const SimtTarget& target);
 
   // Null where the tile is cheap.
   const LinearLayout* home(const ir::Value* tile) const;

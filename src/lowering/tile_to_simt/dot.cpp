@@ -14,24 +14,32 @@ using ir::Type;
 using ir::Value;
 
 void Lowering::dot(const Operation& op) {
-  set_tile(op.result(), has_fragments(op) ? dot_fragments(op) : dot_elements(op));
+  std::optional<MatrixUse> use = target_.matrix_use(op);
+  set_tile(op.result(), use ? dot_fragments(op, *use) : dot_elements(op));
 }
 
-Value* Lowering::dot_fragments(const Operation& op) {
-  FragmentLayouts layouts = fragment_layouts(op, assignment_.warp_bits());
+Value* Lowering::dot_fragments(const Operation& op, const MatrixUse& use) {
+  const MatrixInstruction& instruction = *use.instruction;
+  FragmentLayouts layouts = fragment_layouts(op, instruction, assignment_.warp_bits());
   Value* a = pull_copies(op.operand(0), layouts.a);
   Value* b = pull_copies(op.operand(1), layouts.b);
   Value* acc = pull_copies(op.operand(2), layouts.accumulator);
   builder_.set_location_of(&op);
   DType accumulator = acc->type().dtype();
-  if (a->type().dtype() != b->type().dtype()) {
-    a = builder_.cast(a, DType::kFloat32);
-    b = builder_.cast(b, DType::kFloat32);
-  }
-  acc = builder_.cast(acc, DType::kFloat32);
+  a = builder_.cast(a, use.a);
+  b = builder_.cast(b, use.b);
+  acc = builder_.cast(acc, use.accumulator);
+  auto registers_of = [](const Fragment& fragment) {
+    return int64_t{1} << fragment.registers.size();
+  };
   std::vector<int64_t> fragments(layouts.fragments.begin(), layouts.fragments.end());
-  Value* result = builder_.create_typed(Opcode::kMma, {a, b, acc}, acc->type(),
-                                        {{AttributeName::kFragments, std::move(fragments)}});
+  std::vector<int64_t> counts{registers_of(instruction.a), registers_of(instruction.b),
+                              registers_of(instruction.accumulator)};
+  Value* result =
+      builder_.create_typed(Opcode::kMma, {a, b, acc}, acc->type(),
+                            {{AttributeName::kInstruction, std::string(instruction.name)},
+                             {AttributeName::kFragments, std::move(fragments)},
+                             {AttributeName::kFragmentRegisters, std::move(counts)}});
   result = builder_.cast(result, accumulator);
   CompactLayout compact = without_free_registers(layouts.accumulator);
   int64_t kept = register_count(compact.layout);

@@ -11,13 +11,16 @@ using ir::Operation;
 using ir::Type;
 using ir::Value;
 
-std::unique_ptr<ir::Function> lower(const ir::Function& tile) { return Lowering(tile).run(); }
+std::unique_ptr<ir::Function> lower(const ir::Function& tile, const SimtTarget& target) {
+  return Lowering(tile, target).run();
+}
 
-Lowering::Lowering(const ir::Function& tile)
+Lowering::Lowering(const ir::Function& tile, const SimtTarget& target)
     : tile_(tile),
+      target_(target),
       simt_(std::make_unique<ir::Function>(tile.name(), tile.location())),
       facts_(tile),
-      assignment_(tile, facts_),
+      assignment_(tile, facts_, target),
       builder_(*simt_),
       scalars_(tile.value_count()) {
   simt_->options() = tile.options();
@@ -146,7 +149,8 @@ void Lowering::operation(const Operation& op) {
   }
   if (op_class == OpClass::kShape) return;
   fail(DiagnosticId::kNotAvailableOnTarget, op.location(),
-       {std::string(op.record().name), "GPUs", "this operation is not yet lowered"});
+       {std::string(op.record().name), std::string(target_.name),
+        "this operation is not yet lowered"});
 }
 
 }  // namespace enceladus::simt

@@ -16,12 +16,13 @@
 #include "ir/ir.h"
 #include "lowering/tile_to_simt/assignment.h"
 #include "lowering/tile_to_simt/combine.h"
+#include "lowering/tile_to_simt/target.h"
 
 namespace enceladus::simt {
 
 class Lowering {
  public:
-  explicit Lowering(const ir::Function& tile);
+  Lowering(const ir::Function& tile, const SimtTarget& target);
   std::unique_ptr<ir::Function> run();
 
  private:
@@ -118,7 +119,7 @@ class Lowering {
 
   // --- dot.cpp ---
   void dot(const ir::Operation& op);
-  ir::Value* dot_fragments(const ir::Operation& op);
+  ir::Value* dot_fragments(const ir::Operation& op, const MatrixUse& use);
   ir::Value* dot_elements(const ir::Operation& op);
   ir::Value* staged(const ir::Value* tile);
   ir::Value* staged_offsets(const LinearLayout& accumulator, const ir::Type& operand,
@@ -137,6 +138,7 @@ class Lowering {
   void nested(const ir::Region& tile, ir::Region* simt, std::span<ir::Value* const> like);
 
   const ir::Function& tile_;
+  const SimtTarget& target_;
   std::unique_ptr<ir::Function> simt_;
   analysis::Facts facts_;
   Assignment assignment_;

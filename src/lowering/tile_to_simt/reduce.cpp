@@ -38,16 +38,6 @@ std::vector<int64_t> half(int64_t registers, int bit, int64_t set) {
   return map;
 }
 
-bool has_warp_reduction(const Operation& op, const Value* value) {
-  CombineKind kind = op.enumerator<CombineKind>(AttributeName::kCombine);
-  DType dtype = value->type().dtype();
-  if (kind == CombineKind::kAdd)
-    return dtype == DType::kFloat32 || dtype == DType::kInt32 || dtype == DType::kUInt32;
-  // What the vendor's extrema do with NaN is not said.
-  bool extremum = kind == CombineKind::kMax || kind == CombineKind::kMin;
-  return extremum && (dtype == DType::kInt32 || dtype == DType::kUInt32);
-}
-
 }  // namespace
 
 void Lowering::reduce_registers(const Operation& op, Reduction& state) {
@@ -70,8 +60,9 @@ void Lowering::reduce_registers(const Operation& op, Reduction& state) {
 void Lowering::reduce_lanes(const Operation& op, Reduction& state) {
   std::vector<TileBit> lanes = images(state.layout, Dim::kLane);
   auto on_axis = [&](const TileBit& bit) { return is_on(bit, state.axis); };
-  if (std::ranges::all_of(lanes, on_axis) && has_warp_reduction(op, state.values[0])) {
-    int64_t kind = op.integer(AttributeName::kCombine);
+  int64_t kind = op.integer(AttributeName::kCombine);
+  if (std::ranges::all_of(lanes, on_axis) &&
+      target_.has_warp_reduction(static_cast<CombineKind>(kind), state.values[0]->type().dtype())) {
     state.values = {
         builder_.create(Opcode::kWarpReduce, {state.values[0]}, {{AttributeName::kCombine, kind}})};
     state.layout = without_bits(state.layout, Dim::kLane, state.axis);

@@ -7,11 +7,12 @@
 #include <memory>
 
 #include "ir/ir.h"
+#include "lowering/tile_to_simt/target.h"
 
 namespace enceladus::simt {
 
-// The function keeps its name, parameters and options. Throws CompilationFailure for what GPUs do
-// not have.
-std::unique_ptr<ir::Function> lower(const ir::Function& tile);
+// The function keeps its name, parameters and options. Throws CompilationFailure for what the
+// target does not have.
+std::unique_ptr<ir::Function> lower(const ir::Function& tile, const SimtTarget& target);
 
 }  // namespace enceladus::simt

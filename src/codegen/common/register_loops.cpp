@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "codegen/metal/emitter.h"
+#include "codegen/common/emitter.h"
 #include "support/check.h"
 
-namespace enceladus::metal {
+namespace enceladus::codegen {
 
 using ir::AttributeName;
 using ir::Opcode;
@@ -76,4 +76,4 @@ void Emitter::flush() {
   pending_.clear();
 }
 
-}  // namespace enceladus::metal
+}  // namespace enceladus::codegen

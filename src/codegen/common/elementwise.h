@@ -1,19 +1,20 @@
-// Elementwise operations as MSL expressions by the numerical rules of api.md 2.1. Operands and
-// results are expressions that stand anywhere without parentheses around them. float16 and bfloat16
-// compute in float and round each result. Not: statements or loops over registers.
+// Elementwise operations as C-family expressions by the numerical rules of api.md 2.1. Operands and
+// results are expressions that stand anywhere without parentheses around them. Integers are the
+// same in every dialect; floats are the dialect's (dialect.h). Not: statements or loops over
+// registers.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "analysis/facts.h"
-#include "codegen/metal/prelude.h"
+#include "codegen/common/dialect.h"
 #include "ir/ir.h"
 
-namespace enceladus::metal {
+namespace enceladus::codegen {
 
 struct ElementwiseContext {
-  Prelude& prelude;
+  Dialect& dialect;
   const analysis::Facts& facts;
   ir::MathMode math_mode;
 };
@@ -24,6 +25,6 @@ std::string elementwise(const ir::Operation& op, const std::vector<std::string>&
 
 // A value converted from one dtype to another.
 std::string conversion(DType from, DType to, ir::Rounding rounding, const std::string& value,
-                       const ElementwiseContext& context);
+                       Dialect& dialect);
 
-}  // namespace enceladus::metal
+}  // namespace enceladus::codegen

@@ -1,12 +1,11 @@
 // Loops and branches. A loop's variables, its region's arguments and its results are one variable.
 #include <algorithm>
 
-#include "codegen/metal/dialect.h"
-#include "codegen/metal/emitter.h"
+#include "codegen/common/emitter.h"
 #include "ir/builder.h"
 #include "support/check.h"
 
-namespace enceladus::metal {
+namespace enceladus::codegen {
 
 using ir::Opcode;
 using ir::Operation;
@@ -114,4 +113,4 @@ void Emitter::branch(const Operation& op) {
   out_.close();
 }
 
-}  // namespace enceladus::metal
+}  // namespace enceladus::codegen

@@ -1,0 +1,48 @@
+// What lowering asks about the GPUs that a target stands for: matrix instructions, reductions of a
+// warp, limits. Each target describes itself in its folder of codegen. Not: words of a language.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace enceladus::simt {
+
+// One bit of an element's place in a fragment: of its row or of its column.
+struct FragmentBit {
+  bool is_row;
+  int bit;
+};
+
+// Which element of a small matrix each register of each lane holds: the bit that each bit of the
+// register's and of the lane's number selects, the lowest first.
+struct Fragment {
+  std::vector<FragmentBit> registers, lanes;
+};
+
+// An instruction by which a warp multiplies: accumulator (m x n) += a (m x k) times b (k x n).
+struct MatrixInstruction {
+  std::string_view name;  // `m16n8k16`
+  int m_bits, n_bits, k_bits;
+  Fragment a, b, accumulator;
+};
+
+// How a dot is computed by an instruction: what its operands are converted to first.
+struct MatrixUse {
+  const MatrixInstruction* instruction;
+  DType a, b, accumulator;
+};
+
+struct SimtTarget {
+  std::string_view name;  // `Metal`
+  int64_t shared_bytes;   // of a program, at most
+  // Whether one instruction combines 32 lanes.
+  bool (*has_warp_reduction)(ir::CombineKind kind, DType dtype);
+  // None where the dot is multiplied element by element.
+  std::optional<MatrixUse> (*matrix_use)(const ir::Operation& dot);
+};
+
+}  // namespace enceladus::simt
