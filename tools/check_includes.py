@@ -18,9 +18,11 @@ ALLOWED = {
     "codegen/common": ["lowering", "analysis", "ir", "layout", "support"],
     "codegen/cpu": ["codegen/common", "lowering", "transforms", "analysis", "ir", "support"],
     "codegen/metal": ["codegen/common", "lowering", "transforms", "analysis", "ir", "support"],
+    "codegen/cuda": ["codegen/common", "lowering", "transforms", "analysis", "ir", "support"],
     "pipeline": [
         "codegen/common",
         "codegen/cpu",
+        "codegen/cuda",
         "codegen/metal",
         "lowering",
         "transforms",

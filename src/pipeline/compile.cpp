@@ -53,8 +53,9 @@ Artifact compile_for_target(const ir::Function& function, const CompileOptions& 
   if (options.target == "cpu") return compile_cpu(function, options, stopwatch);
   if (options.target == "metal" || options.target == "metal-sim")
     return compile_metal(function, options, stopwatch);
+  if (options.target == "cuda") return compile_cuda(function, options, stopwatch);
   fail(DiagnosticId::kNotAvailableOnTarget, function.location(),
-       {function.name(), options.target, "this build compiles for cpu and metal"});
+       {function.name(), options.target, "this build compiles for cpu, cuda and metal"});
 }
 
 // What is known of a kernel whatever it is compiled for.

@@ -10,6 +10,8 @@ Artifact compile_cpu(const ir::Function& function, const CompileOptions& options
                      Stopwatch& stopwatch);
 Artifact compile_metal(const ir::Function& function, const CompileOptions& options,
                        Stopwatch& stopwatch);
+Artifact compile_cuda(const ir::Function& function, const CompileOptions& options,
+                      Stopwatch& stopwatch);
 
 // Fails as our own mistake where the verifier objects to what `after` left.
 void check_well_formed(const ir::Function& function, std::string_view after);

@@ -1,0 +1,50 @@
+// The statements that only CUDA C++ has: vectors of memory with cache hints, shuffles, barriers,
+// matrix instructions, atomics, reports. The walk is codegen/common/emitter.h. Not: the kernel's
+// signature and prelude (kernel_text.h).
+#pragma once
+
+#include <string>
+
+#include "codegen/common/emitter.h"
+#include "codegen/cuda/dialect.h"
+#include "codegen/cuda/prelude.h"
+
+namespace enceladus::cuda {
+
+class Emitter final : public codegen::Emitter {
+ public:
+  Emitter(const ir::Function& function, codegen::Names& names, CudaDialect& dialect,
+          Prelude& prelude)
+      : codegen::Emitter(function, names, dialect), prelude_(prelude) {}
+
+ private:
+  using Index = codegen::Index;
+  void target_operation(const ir::Operation& op) override;
+
+  // --- memory_emitter.cpp ---
+  void load(const ir::Operation& op);
+  void store(const ir::Operation& op);
+  void shared_buffer(const ir::Operation& op);
+  void shared_load(const ir::Operation& op);
+  void shared_store(const ir::Operation& op);
+  void barrier(const ir::Operation& op);
+  // What a load's registers hold where its mask is false.
+  void fill(const ir::Value* result, const ir::Value* other, const Index& r, int64_t count);
+  void move_in(const ir::Value* result, const std::string& function, const std::string& pointer,
+               int64_t vector, const Index& r);
+
+  void move_out(const ir::Value* value, const ir::Value* mask, const std::string& function,
+                const std::string& pointer, int64_t vector, const Index& r);
+
+  // --- matrix_emitter.cpp ---
+  void mma(const ir::Operation& op);
+  void atomic(const ir::Operation& op);
+
+  // --- warp_emitter.cpp ---
+  void shuffle(const ir::Operation& op);
+  std::string shuffled(const ir::Operation& op, const std::string& value) const;
+
+  Prelude& prelude_;
+};
+
+}  // namespace enceladus::cuda

@@ -1,0 +1,126 @@
+#include "codegen/cuda/snippets.h"
+
+namespace enceladus::cuda {
+namespace {
+
+constexpr std::string_view kHead = R"(typedef signed char schar;
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+
+// The same bits as another type.
+template <typename To, typename From>
+__device__ inline To as_type(From from) {
+  static_assert(sizeof(To) == sizeof(From), "as_type");
+  To to;
+  memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+)";
+
+constexpr Snippet kSnippets[] = {
+    {"half", R"(struct half {
+  ushort bits;
+  half() = default;
+  __device__ explicit half(float a) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(a)); }
+  __device__ operator float() const {
+    float a;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(a) : "h"(bits));
+    return a;
+  }
+};
+)"},
+    {"bfloat", R"(struct bfloat {
+  ushort bits;
+  bfloat() = default;
+  __device__ explicit bfloat(float a) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(a)); }
+  __device__ operator float() const { return __uint_as_float(uint(bits) << 16); }
+};
+)"},
+    {"exp2", R"(// Within 2 ulp; what is below the normal numbers is 0.
+__device__ inline float enc_exp2(float a) {
+  float b;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(b) : "f"(a));
+  return b;
+}
+)"},
+    {"tanh", R"(__device__ inline float enc_tanh(float a) {
+  float b;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(b) : "f"(a));
+  return b;
+}
+)"},
+    {"sqrt", R"(// Within 1 ulp.
+__device__ inline float enc_sqrt(float a) {
+  float b;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(b) : "f"(a));
+  return b;
+}
+)"},
+    {"divide_full", R"(// Within 2 ulp over the full range.
+__device__ inline float enc_divide_full(float a, float b) {
+  float q;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(q) : "f"(a), "f"(b));
+  return q;
+}
+)"},
+    {"min_nan", R"(__device__ inline float enc_min_nan(float a, float b) {
+  return a != a ? a : b != b ? b : fminf(a, b);
+}
+__device__ inline double enc_min_nan(double a, double b) {
+  return a != a ? a : b != b ? b : fmin(a, b);
+}
+)"},
+    {"max_nan", R"(__device__ inline float enc_max_nan(float a, float b) {
+  return a != a ? a : b != b ? b : fmaxf(a, b);
+}
+__device__ inline double enc_max_nan(double a, double b) {
+  return a != a ? a : b != b ? b : fmax(a, b);
+}
+)"},
+    {"half_toward_zero", R"(__device__ inline half enc_half_toward_zero(float a) {
+  half b;
+  asm("cvt.rz.f16.f32 %0, %1;" : "=h"(b.bits) : "f"(a));
+  return b;
+}
+)"},
+    {"bfloat_toward_zero", R"(__device__ inline bfloat enc_bfloat_toward_zero(float a) {
+  bfloat b;
+  asm("cvt.rz.bf16.f32 %0, %1;" : "=h"(b.bits) : "f"(a));
+  return b;
+}
+)"},
+    {"vector",
+     R"(// N elements at once: a register array's, or those at an address aligned to their size.
+template <int Bytes> struct Word;
+template <> struct Word<1> { typedef uchar type; };
+template <> struct Word<2> { typedef ushort type; };
+template <> struct Word<4> { typedef uint type; };
+template <> struct Word<8> { typedef uint2 type; };
+template <> struct Word<16> { typedef uint4 type; };
+)"},
+    {"word", R"(// Neighbouring registers as one word.
+template <typename T>
+__device__ inline uint enc_word(const T* registers) {
+  uint word;
+  memcpy(&word, registers, sizeof(word));
+  return word;
+}
+)"},
+    {"tf32", R"(// Rounded to the 10 bits of fraction that the matrix units multiply.
+__device__ inline uint enc_tf32(float a) {
+  uint b;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(b) : "f"(a));
+  return b;
+}
+)"},
+};
+
+}  // namespace
+
+std::span<const Snippet> snippets() { return kSnippets; }
+std::string_view head_text() { return kHead; }
+
+}  // namespace enceladus::cuda
