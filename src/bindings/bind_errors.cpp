@@ -83,6 +83,12 @@ void set_launch_failure(const LaunchFailure& failure) {
   PyErr_SetString(type.ptr(), failure.what());
 }
 
+void set_device_failure(const DeviceFailure& failure) {
+  const char* name = failure.target() == "cuda" ? "CudaError" : "MetalError";
+  nb::object type = nb::module_::import_("enceladus.errors").attr(name);
+  PyErr_SetString(type.ptr(), failure.what());
+}
+
 // Our own exceptions alone; others pass through.
 void translate(const std::exception_ptr& pointer, void*) {
   try {
@@ -91,6 +97,8 @@ void translate(const std::exception_ptr& pointer, void*) {
     set_compilation_error(failure);
   } catch (const LaunchFailure& failure) {
     set_launch_failure(failure);
+  } catch (const DeviceFailure& failure) {
+    set_device_failure(failure);
   } catch (const InternalError& error) {
     set_internal_error(error);
   }

@@ -8,7 +8,6 @@
 #include "bindings/tensor.h"
 #include "runtime/common/failure.h"
 #include "runtime/cpu/device.h"
-#include "runtime/cpu/native_kernels.h"
 
 namespace enceladus {
 namespace nb = nanobind;
@@ -28,11 +27,11 @@ void synchronize(const std::string& name) {
 // An event as Python holds it.
 class PythonEvent {
  public:
-  PythonEvent() : event_(Ref<Event>::adopt(new Event)) {}
   void record() {
-    Stream& stream = current_device().default_stream();
+    Device& device = current_device();
     nb::gil_scoped_release unlocked;  // the queue may be full
-    stream.record(*event_);
+    event_ = device.make_event();
+    device.default_stream().record(*event_);
   }
   void synchronize() const {
     check_recorded();
@@ -41,12 +40,14 @@ class PythonEvent {
   double elapsed_ms(const PythonEvent& later) const {
     synchronize();
     later.synchronize();
-    return static_cast<double>(elapsed_nanoseconds(*event_, *later.event_)) * 1e-6;
+    if (event_->last_stream() != later.event_->last_stream())
+      throw nb::value_error("the events were recorded on different devices");
+    return static_cast<double>(event_->nanoseconds_until(*later.event_)) * 1e-6;
   }
 
  private:
   void check_recorded() const {
-    if (!event_->last_stream()) throw nb::value_error("the event has not been recorded");
+    if (!event_) throw nb::value_error("the event has not been recorded");
   }
   Ref<Event> event_;
 };
@@ -80,13 +81,13 @@ void queue_random_fill(const TensorObject& tensor, bool normal, uint64_t seed, u
                         .seed = seed,
                         .offset = offset};
   nb::gil_scoped_release unlocked;
-  cpu::enqueue_random_fill(tensor.device->default_stream(), fill, element_count(tensor.layout),
-                           *tensor.storage);
+  tensor.device->fill_random(fill, element_count(tensor.layout), *tensor.storage);
 }
 
 void evict_caches() {
+  Device& device = current_device();
   nb::gil_scoped_release unlocked;
-  cpu::enqueue_cache_eviction(current_device().default_stream());
+  device.evict_caches();
 }
 
 }  // namespace

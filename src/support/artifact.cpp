@@ -13,7 +13,7 @@ namespace {
 // The file: magic, version, hash of the payload, payload. Everything is little-endian, as every
 // host we run on is. Raise the version whenever a field of Artifact changes.
 constexpr char kMagic[8] = {'E', 'N', 'C', 'K', 'E', 'R', 'N', '\n'};
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr size_t kHeaderBytes = sizeof(kMagic) + sizeof(uint32_t) + sizeof(uint64_t);
 static_assert(std::endian::native == std::endian::little);
 
@@ -34,6 +34,8 @@ class Writer {
     field(value.second);
   }
   void field(const Parameter& value);
+  void field(const LaunchStep& value);
+  void field(const TensorMap& value);
   void field(const std::array<int32_t, 3>& value) {
     for (int32_t element : value) field(element);
   }
@@ -68,6 +70,8 @@ class Reader {
     field(value.second);
   }
   void field(Parameter& value);
+  void field(LaunchStep& value);
+  void field(TensorMap& value);
   void field(std::array<int32_t, 3>& value) {
     for (int32_t& element : value) field(element);
   }
@@ -104,6 +108,23 @@ void visit_parameter(Archive& archive, ParameterType& parameter) {
   archive.field(parameter.slot);
 }
 
+template <typename Archive, typename StepType>
+void visit_step(Archive& archive, StepType& step) {
+  archive.field(step.kind);
+  archive.field(step.value);
+}
+
+template <typename Archive, typename MapType>
+void visit_tensor_map(Archive& archive, MapType& map) {
+  archive.field(map.address);
+  archive.field(map.shape);
+  archive.field(map.strides);
+  archive.field(map.box);
+  archive.field(map.element);
+  archive.field(map.swizzle);
+  archive.field(map.promotion);
+}
+
 template <typename Archive, typename ArtifactType>
 void visit_artifact(Archive& archive, ArtifactType& artifact) {
   archive.field(artifact.target);
@@ -125,12 +146,19 @@ void visit_artifact(Archive& archive, ArtifactType& artifact) {
   archive.field(artifact.language_version);
   archive.field(artifact.math_mode);
   archive.field(artifact.logs);
+  archive.field(artifact.threads);
+  archive.field(artifact.is_persistent);
+  archive.field(artifact.tensor_maps);
   archive.field(artifact.messages);
   archive.field(artifact.explain);
 }
 
 void Writer::field(const Parameter& value) { visit_parameter(*this, value); }
 void Reader::field(Parameter& value) { visit_parameter(*this, value); }
+void Writer::field(const LaunchStep& value) { visit_step(*this, value); }
+void Reader::field(LaunchStep& value) { visit_step(*this, value); }
+void Writer::field(const TensorMap& value) { visit_tensor_map(*this, value); }
+void Reader::field(TensorMap& value) { visit_tensor_map(*this, value); }
 
 }  // namespace
 

@@ -22,6 +22,39 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
+// A number known at launch, as steps of a stack machine: constants and values of parameters are
+// pushed, an operation replaces the two on top.
+struct LaunchStep {
+  enum class Kind : uint8_t {
+    kConstant,
+    kParameter,  // by index; integers by their signedness, pointers as addresses
+    kAdd,
+    kSubtract,
+    kMultiply,
+    kDivide,  // truncating
+    kMinimum,
+    kMaximum,
+  };
+  Kind kind = Kind::kConstant;
+  int64_t value = 0;  // the constant, or the parameter's index
+  bool operator==(const LaunchStep&) const = default;
+};
+using LaunchExpression = std::vector<LaunchStep>;
+
+// CUDA: a tensor map (TMA descriptor) that the runtime encodes at each launch with new values and
+// passes by value behind the parameters, as `const __grid_constant__` of 128 bytes aligned to 64.
+// Axes are counted innermost first.
+struct TensorMap {
+  LaunchExpression address;               // of the first element, in bytes
+  std::vector<LaunchExpression> shape;    // elements
+  std::vector<LaunchExpression> strides;  // bytes, of all axes but the innermost
+  std::vector<int32_t> box;               // elements
+  int32_t element = 0;                    // CUtensorMapDataType
+  int32_t swizzle = 0;                    // CUtensorMapSwizzle
+  int32_t promotion = 0;                  // CUtensorMapL2promotion
+  bool operator==(const TensorMap&) const = default;
+};
+
 struct Artifact {
   std::string target;                                       // "cpu", "metal", "metal-sim", "cuda"
   std::string kernel;                                       // the Python function's name
@@ -40,11 +73,20 @@ struct Artifact {
   // Whether programs that differ only along walk[0] share packed operands (keep them together).
   bool walk_shares_columns = false;
   bool needs_extents = false;
-  int32_t language_version = 0;            // metal: 31 is MSL 3.1
-  std::string math_mode = "relaxed";       // "relaxed", "fast" or "precise"
-  bool logs = false;                       // metal: the kernel prints through os_log
-  std::vector<std::string> messages = {};  // gpu: the assertions that the kernel may report
-  std::string explain;                     // JSON for kernel.explain
+  int32_t language_version = 0;       // metal: 31 is MSL 3.1
+  std::string math_mode = "relaxed";  // "relaxed", "fast" or "precise"
+  bool logs = false;                  // metal: the kernel prints through os_log
+  // gpu: threads of a program; 0 is 32 * num_warps.
+  int32_t threads = 0;
+  // cuda: the hardware's grid is one row of at most as many programs as the device holds at once;
+  // the kernel gets the launch's grid as three uint32 behind its tensor maps and walks it.
+  bool is_persistent = false;
+  std::vector<TensorMap> tensor_maps = {};  // cuda
+  // gpu: "file.py:12: text" of each tl.device_assert. Where there are any, the kernel's last
+  // parameter is a buffer: word 0 becomes 1 + the index of the first that failed, words 1 to 3 its
+  // program.
+  std::vector<std::string> messages = {};
+  std::string explain;  // JSON for kernel.explain
   bool operator==(const Artifact&) const = default;
 };
 

@@ -20,16 +20,16 @@ class Event : public Resource {
     continued_.store(nanoseconds, std::memory_order_release);
   }
   int64_t continued() const { return continued_.load(std::memory_order_acquire); }
+  // Device time to a later event of the same stream. Both must have been reached; never negative
+  // for events recorded in this order.
+  virtual int64_t nanoseconds_until(const Event& later) const {
+    const int64_t elapsed = later.reached() - continued();
+    return elapsed < 0 ? 0 : elapsed;
+  }
 
  private:
   std::atomic<int64_t> reached_{0};
   std::atomic<int64_t> continued_{0};
 };
-
-// Both must have been reached. Never negative for events recorded in this order.
-inline int64_t elapsed_nanoseconds(const Event& earlier, const Event& later) {
-  const int64_t elapsed = later.reached() - earlier.continued();
-  return elapsed < 0 ? 0 : elapsed;
-}
 
 }  // namespace enceladus

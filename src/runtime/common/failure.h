@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace enceladus {
 
@@ -27,6 +28,19 @@ class LaunchFailure : public std::runtime_error {
   }
   FailureKind kind_;
   std::string kernel_;
+};
+
+// A call of a device's driver or of its compiler failed: which, what it answered, and for which
+// kernel where there is one.
+class DeviceFailure : public std::runtime_error {
+ public:
+  // "cuda", "metal": chooses the Python exception.
+  DeviceFailure(std::string target, const std::string& message)
+      : std::runtime_error(message), target_(std::move(target)) {}
+  const std::string& target() const { return target_; }
+
+ private:
+  std::string target_;
 };
 
 }  // namespace enceladus

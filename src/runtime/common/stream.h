@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -22,8 +23,14 @@ struct Launch {
   std::span<const uint64_t> parameters = {};  // one slot per run-time parameter, raw bits
   // [low, high) byte addresses per parameter; may be empty unless artifact.needs_extents.
   std::span<const uint64_t> extents = {};
-  std::array<int32_t, 3> grid = {1, 1, 1};    // none negative; a zero launches nothing
-  std::span<Resource* const> resources = {};  // what must outlive the launch, besides the kernel
+  std::array<int32_t, 3> grid = {1, 1, 1};     // none negative; a zero launches nothing
+  std::array<int32_t, 3> threads = {0, 0, 0};  // of a program; zeros: as the artifact says
+  std::span<Resource* const> resources = {};   // what must outlive the launch, besides the kernel
+  // Parameters that are addresses of host memory which the device does not share: it copies or maps
+  // what `extents` says, reading and writing only what the artifact's parameters say.
+  std::span<const uint16_t> host_arrays = {};
+  // A framework's own stream on which the launch must run in place of this one.
+  std::optional<void*> native_stream = {};
 };
 
 class Stream {

@@ -6,6 +6,7 @@
 
 #include "runtime/cpu/buffer.h"
 #include "runtime/cpu/kernel.h"
+#include "runtime/cpu/native_kernels.h"
 #include "runtime/cpu/stream.h"
 
 namespace enceladus::cpu {
@@ -22,6 +23,10 @@ class CpuDevice : public Device {
   }
   CpuStream& default_stream() override { return stream_; }
   Ref<Kernel> load(Artifact artifact) override { return load_kernel(std::move(artifact)); }
+  Ticket fill_random(const RandomFill& fill, int64_t count, Buffer& memory) override {
+    return enqueue_random_fill(stream_, fill, count, memory);
+  }
+  Ticket evict_caches() override { return enqueue_cache_eviction(stream_); }
 
  private:
   const std::string name_ = "cpu";

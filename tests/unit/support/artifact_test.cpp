@@ -21,6 +21,18 @@ Artifact example() {
                          {"n", DType::kInt64, false, false, false, 3}};
   artifact.scratch_bytes = 1 << 20;
   artifact.spills = 8;
+  artifact.threads = 384;
+  artifact.is_persistent = true;
+  using Kind = LaunchStep::Kind;
+  artifact.tensor_maps = {
+      {.address = {{Kind::kParameter, 0}},
+       .shape = {{{Kind::kParameter, 1}}, {{Kind::kConstant, 64}}},
+       .strides = {{{Kind::kParameter, 1}, {Kind::kConstant, 2}, {Kind::kMultiply, 0}}},
+       .box = {64, 128},
+       .element = 6,
+       .swizzle = 3,
+       .promotion = 2}};
+  artifact.messages = {"kernel.py:3: x > 0"};
   artifact.bytes_per_program = 12.5;
   artifact.walk = {1, 0, 2};
   artifact.needs_extents = true;
@@ -59,7 +71,7 @@ TEST(Artifact, another_version_is_named) {
     deserialize(bytes);
     FAIL();
   } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "the compiled kernel is of version 99, not 2");
+    EXPECT_STREQ(error.what(), "the compiled kernel is of version 99, not 3");
   }
 }
 
