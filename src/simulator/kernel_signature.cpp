@@ -72,6 +72,14 @@ class Reader {
   Reader(std::string_view msl, std::string_view entry)
       : msl_(msl), entry_(entry), tokens_(tokenize(msl)) {}
 
+  std::vector<std::string> kernels() const {
+    std::vector<std::string> names;
+    for (size_t i = 1; i + 1 < tokens_.size(); ++i) {
+      if (names_kernel(i)) names.emplace_back(text(i));
+    }
+    return names;
+  }
+
   KernelSignature read() {
     KernelSignature signature;
     signature.name = std::string(entry_);
@@ -96,15 +104,20 @@ class Reader {
 
   std::string_view text(size_t at) const { return at < tokens_.size() ? tokens_[at].text : ""; }
 
-  // The token index of the entry's name in `kernel void NAME (`.
+  // Whether the token is the name in `kernel void NAME (`.
+  bool names_kernel(size_t i) const {
+    if (text(i + 1) != "(" || text(i - 1) != "void") return false;
+    for (size_t back = i - 1; back > 0 && i - back < 24; --back) {
+      std::string_view word = text(back - 1);
+      if (word == "kernel") return true;
+      if (word == ";" || word == "}" || word == "{") break;
+    }
+    return false;
+  }
+
   size_t find_kernel() const {
     for (size_t i = 1; i + 1 < tokens_.size(); ++i) {
-      if (text(i) != entry_ || text(i + 1) != "(" || text(i - 1) != "void") continue;
-      for (size_t back = i - 1; back > 0 && i - back < 24; --back) {
-        std::string_view word = text(back - 1);
-        if (word == "kernel") return i;
-        if (word == ";" || word == "}" || word == "{") break;
-      }
+      if (text(i) == entry_ && names_kernel(i)) return i;
     }
     fail(0, "there is no `kernel void " + std::string(entry_) + "(...)`");
   }
@@ -233,6 +246,8 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<std::string> kernel_names(std::string_view msl) { return Reader(msl, "").kernels(); }
 
 KernelSignature read_signature(std::string_view msl, std::string_view entry) {
   return Reader(msl, entry).read();

@@ -45,6 +45,9 @@ struct KernelSignature {
   uint32_t max_total_threads = 1024;  // of a threadgroup
 };
 
+// The kernels of a text, in its order.
+std::vector<std::string> kernel_names(std::string_view msl);
+
 // Throws MslError when there is no such kernel or a parameter cannot be understood.
 KernelSignature read_signature(std::string_view msl, std::string_view entry);
 
