@@ -18,12 +18,12 @@ Command versions_of(const std::string& name) {
 
 const std::string kTarget = "--target=x86_64-linux-gnu";
 
-const Command kInstrumentation = {"-fsanitize=thread",
-                                  "-fsanitize-coverage=bb,no-prune,trace-pc",
-                                  "-mllvm",
-                                  "-tsan-instrument-func-entry-exit=0",
-                                  "-mllvm",
-                                  "-tsan-instrument-read-before-write=1"};
+const Command kInstrumentation = {"-fsanitize=thread", "-fsanitize-coverage=bb,no-prune,trace-pc",
+                                  "-mllvm", "-tsan-instrument-func-entry-exit=0", "-mllvm",
+                                  "-tsan-instrument-read-before-write=1",
+                                  // Else a vector load whose elements are used one by one becomes
+                                  // several loads in other lines, before it is instrumented.
+                                  "-mllvm", "-disable-vector-combine"};
 
 // A program's path, size and date: enough to notice an upgrade, without running it.
 std::string identity_of(const std::string& program) {
