@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <string_view>
+
+#include "runtime/common/failure.h"
 
 namespace enceladus::cpu {
 namespace {
@@ -22,10 +25,10 @@ void print_line(void* context, const char* text, int64_t length) {
 
 void report_failure(void* context, int32_t kind, const char* message, const int32_t program[3]) {
   const auto* host = static_cast<HostContext*>(context);
-  host->log->add_failure({kind == 1 ? FailureKind::kOutOfBounds : FailureKind::kAssertion,
-                          host->kernel->artifact().kernel,
-                          message,
-                          {program[0], program[1], program[2]}});
+  if (host->log->has_failure()) return;
+  const FailureKind failure = kind == 1 ? FailureKind::kOutOfBounds : FailureKind::kAssertion;
+  host->log->add_failure(std::make_exception_ptr(LaunchFailure(
+      failure, host->kernel->artifact().kernel, message, {program[0], program[1], program[2]})));
 }
 
 constexpr CpuHost kHost = {&print_line, &report_failure};
@@ -110,7 +113,8 @@ void Executor::run(const PreparedLaunch& launch) {
   try {
     launch.kernel->learn(run_all(launch));
   } catch (const std::exception& error) {
-    log_.add_failure({FailureKind::kDevice, launch.kernel->artifact().kernel, error.what(), {}});
+    log_.add_failure(std::make_exception_ptr(
+        LaunchFailure(FailureKind::kDevice, launch.kernel->artifact().kernel, error.what(), {})));
   }
 }
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
+#include "runtime/common/launch_log.h"
 #include "runtime/cpu/kernel.h"
-#include "runtime/cpu/launch_log.h"
 #include "runtime/cpu/launch_plan.h"
 #include "runtime/cpu/scratch.h"
 #include "runtime/cpu/worker_pool.h"

@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "runtime/common/failure.h"
 #include "runtime/cpu/buffer.h"
 #include "test_kernels.h"
 

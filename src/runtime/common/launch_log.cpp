@@ -1,9 +1,9 @@
-#include "runtime/cpu/launch_log.h"
+#include "runtime/common/launch_log.h"
 
 #include <cstdio>
 #include <utility>
 
-namespace enceladus::cpu {
+namespace enceladus {
 namespace {
 
 // A program that prints without ever synchronizing goes to the terminal itself from here on.
@@ -11,10 +11,10 @@ constexpr size_t kPrintedLimit = size_t{1} << 20;
 
 }  // namespace
 
-void LaunchLog::add_failure(LaunchFailure failure) {
+void LaunchLog::add_failure(std::exception_ptr failure) {
   const std::lock_guard lock(mutex_);
   if (failure_) return;
-  failure_.emplace(std::move(failure));
+  failure_ = std::move(failure);
   has_failure_.store(true, std::memory_order_release);
 }
 
@@ -29,13 +29,13 @@ void LaunchLog::add_line(std::string_view line) {
 
 void LaunchLog::raise_failure() {
   if (!has_failure_.load(std::memory_order_acquire)) return;
-  std::optional<LaunchFailure> failure;
+  std::exception_ptr failure;
   {
     const std::lock_guard lock(mutex_);
     failure.swap(failure_);
     has_failure_.store(false, std::memory_order_relaxed);
   }
-  if (failure) throw *failure;
+  if (failure) std::rethrow_exception(failure);
 }
 
 std::string LaunchLog::take_printed() {
@@ -45,4 +45,4 @@ std::string LaunchLog::take_printed() {
   return std::exchange(printed_, {});
 }
 
-}  // namespace enceladus::cpu
+}  // namespace enceladus

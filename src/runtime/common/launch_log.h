@@ -1,21 +1,20 @@
 // What kernels have to say while they run: the first failure and the lines of tl.device_print. Any
-// worker may write at any time; the host takes both at a synchronization.
+// thread may write at any time; the host takes both at a synchronization.
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "runtime/common/failure.h"
-
-namespace enceladus::cpu {
+namespace enceladus {
 
 class LaunchLog {
  public:
-  // Keeps the failure unless there is one already.
-  void add_failure(LaunchFailure failure);
+  // Keeps the failure, a LaunchFailure or a DeviceFailure, unless there is one already.
+  void add_failure(std::exception_ptr failure);
+  bool has_failure() const { return has_failure_.load(std::memory_order_acquire); }
   void add_line(std::string_view line);
 
   // Throws the failure and forgets it.
@@ -26,10 +25,10 @@ class LaunchLog {
 
  private:
   std::mutex mutex_;
-  std::optional<LaunchFailure> failure_;
+  std::exception_ptr failure_;
   std::string printed_;
   std::atomic<bool> has_failure_{false};
   std::atomic<bool> has_printed_{false};
 };
 
-}  // namespace enceladus::cpu
+}  // namespace enceladus
