@@ -32,6 +32,7 @@ ALLOWED = {
     ],
     "runtime/common": ["support"],
     "runtime/cpu": ["runtime/common", "support"],
+    "runtime/metal": ["runtime/common", "support"],
     "simulator": ["support"],
     "bindings": [
         "pipeline",
@@ -42,6 +43,7 @@ ALLOWED = {
         "ir",
         "runtime/common",
         "runtime/cpu",
+        "runtime/metal",
         "support",
     ],
 }

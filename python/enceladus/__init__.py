@@ -28,6 +28,7 @@ from enceladus.errors import (
 )
 from enceladus.interop import element_dtype, element_strides, new_empty, new_zeros
 from enceladus.jit import JITFunction, async_numpy, cdiv, jit, next_power_of_2
+from enceladus.metal import MetalKernel, metal_kernel
 from enceladus.random import manual_seed, rand, randn
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "EnceladusError",
     "JITFunction",
     "MetalError",
+    "MetalKernel",
     "MockTensor",
     "OutOfBoundsError",
     "Tensor",
@@ -60,6 +62,7 @@ __all__ = [
     "heuristics",
     "jit",
     "manual_seed",
+    "metal_kernel",
     "new_empty",
     "new_zeros",
     "next_power_of_2",

@@ -311,15 +311,17 @@ def zeros_like(like: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def from_numpy(array: np.ndarray[Any, Any], device: Any = None) -> Tensor:
-    """A tensor that shares memory with a NumPy array and keeps it alive.
+    """A tensor of a NumPy array's elements.
 
-    A read-only array gives a read-only tensor, which kernels may not write to.
+    On the CPU it shares the array's memory and keeps it alive, and a read-only array gives a
+    read-only tensor, which kernels may not write to. On other devices it is a copy.
 
     Raises:
         TypeError: it is no NumPy array, or of a dtype that kernels do not have.
     """
-    resolve(_core.current_device() if device is None else device)
-    return _core.tensor_from_numpy(array)
+    chosen = resolve(_core.current_device() if device is None else device)
+    shared: Tensor = _core.tensor_from_numpy(array)
+    return shared if chosen.name == "cpu" else empty_like(shared, device=chosen).copy_(array)
 
 
 def from_dlpack(source: Any) -> Tensor:

@@ -23,6 +23,11 @@ class Device:
 
     name: str
 
+    @property
+    def properties(self) -> dict[str, str]:
+        """What the device is and can do: GPU, family, limits. Opens it where it is not."""
+        return dict(_core.device_properties(self.name))
+
     def __str__(self) -> str:
         return self.name
 
@@ -101,4 +106,5 @@ def synchronize(chosen: Any = None) -> None:
 def _finish() -> None:
     """Lets the last launches of a program finish, and their printed lines out."""
     for name in _DEVICES:
-        _core.synchronize(name)
+        if _core.has_started(name):
+            _core.synchronize(name)

@@ -49,7 +49,7 @@ void view_numpy(const NumpyArray& array, ArgumentView* view) {
   view->high = view->low + extent;
   view->origin = ArgumentOrigin::kNumpy;
   view->writable = numpy_is_writable(array);
-  view->device = &cpu::device();
+  view->device = nullptr;
 }
 
 // Arrays of libraries that we do not know by name.
@@ -58,6 +58,7 @@ bool view_protocol(PyObject* object, ArgumentView* view) {
     TensorObject tensor = import_dlpack(object);
     view_tensor(tensor, view);
     view->origin = ArgumentOrigin::kOther;
+    if (view->device == &cpu::device()) view->device = nullptr;
     view->held = Ref<Resource>(std::move(tensor.storage));
     view->resource = view->held.get();
     return true;

@@ -24,7 +24,7 @@ struct ArgumentView {
   DType dtype = DType::kFloat32;
   ArgumentOrigin origin = ArgumentOrigin::kOther;
   bool writable = false;
-  Device* device = nullptr;
+  Device* device = nullptr;  // null: memory of the host, which every device takes
   // What an asynchronous launch lists in Launch::resources: the memory of a Tensor, borrowed, or
   // what `held` owns. Null for NumPy and torch: a launch that does not wait holds them with
   // `hold_array`.

@@ -1,5 +1,6 @@
 // Devices, waiting, events and random numbers for Python.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -103,6 +104,12 @@ void bind_runtime(nb::module_& module) {
              [](const std::string& name) { set_default_device(find_device(name)); });
   module.def("push_device", [](const std::string& name) { push_device(find_device(name)); });
   module.def("pop_device", &pop_device);
+  module.def("has_started",
+             [](const std::string& name) { return find_device(name).has_started(); });
+  module.def("device_description",
+             [](const std::string& name) { return find_device(name).description(); });
+  module.def("device_properties",
+             [](const std::string& name) { return find_device(name).properties(); });
   module.def("synchronize", &synchronize, nb::arg("device"));
   module.def("thread_count", &cpu::thread_count);
   module.def("queue_random_fill", &queue_random_fill, nb::arg("tensor"), nb::arg("normal"),

@@ -12,5 +12,6 @@ void bind_ir(nanobind::module_& module);
 void bind_launch(nanobind::module_& module);
 void bind_runtime(nanobind::module_& module);
 void bind_tensor(nanobind::module_& module);
+void bind_text_kernel(nanobind::module_& module);
 
 }  // namespace enceladus

@@ -1,11 +1,15 @@
 #include "bindings/devices.h"
 
-#include <array>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <stdexcept>
 
 #include "runtime/cpu/device.h"
+#include "runtime/metal/device.h"
 
 namespace enceladus {
 namespace {
@@ -18,9 +22,54 @@ bool is_known_kind(const std::string& name) {
   return kind == "cpu" || kind == "cuda" || kind == "metal" || kind == "metal-sim";
 }
 
+// The simulator's Metal, which lies beside this extension; empty where it was not built.
+std::string simulator_library() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&is_known_kind), &info) == 0) return "";
+  const std::string own_path = info.dli_fname;
+  const std::string path =
+      own_path.substr(0, own_path.rfind('/') + 1) + "libenceladus_metal_sim.so";
+  return access(path.c_str(), R_OK) == 0 ? path : "";
+}
+
+std::vector<metal::MetalDevice*> make_metal_devices() {
+  std::vector<metal::MetalDevice*> devices;
+#ifdef __APPLE__
+  if (metal::is_metal_present())
+    devices.push_back(new metal::MetalDevice(DeviceKind::kMetal, metal::apple_frameworks()));
+#endif
+  if (const std::string library = simulator_library(); !library.empty())
+    devices.push_back(
+        new metal::MetalDevice(DeviceKind::kMetalSim, metal::simulator_framework(library)));
+  return devices;
+}
+
+const std::vector<metal::MetalDevice*>& metal_devices() {
+  static const std::vector<metal::MetalDevice*> devices = [] {
+    pthread_atfork(nullptr, nullptr, [] {
+      for (metal::MetalDevice* device : metal_devices()) device->abandon();
+    });
+    return make_metal_devices();
+  }();
+  return devices;
+}
+
+std::vector<Device*> list_devices() {
+  std::vector<Device*> devices;
+  for (metal::MetalDevice* device : metal_devices())
+    if (device->kind() == DeviceKind::kMetal) devices.push_back(device);
+  devices.push_back(&cpu::device());
+  for (metal::MetalDevice* device : metal_devices())
+    if (device->kind() == DeviceKind::kMetalSim) devices.push_back(device);
+  return devices;
+}
+
 }  // namespace
 
-std::vector<Device*> all_devices() { return {&cpu::device()}; }
+const std::vector<Device*>& all_devices() {
+  static const std::vector<Device*> devices = list_devices();
+  return devices;
+}
 
 Device& find_device(const std::string& name) {
   std::string present;
@@ -42,7 +91,7 @@ Device& current_device() {
   if (Device* device = chosen_default.load(std::memory_order_acquire)) return *device;
   const char* named = std::getenv("ENCELADUS_DEVICE");
   if (named && *named) return find_device(named);
-  return cpu::device();
+  return *all_devices().front();
 }
 
 void set_default_device(Device& device) {

@@ -8,8 +8,8 @@
 
 namespace enceladus {
 
-// All of them, the default one first.
-std::vector<Device*> all_devices();
+// All of them, the default one first. None is opened by this.
+const std::vector<Device*>& all_devices();
 // Throws std::invalid_argument that lists what is here where there is none of that name.
 Device& find_device(const std::string& name);
 

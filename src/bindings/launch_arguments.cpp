@@ -144,7 +144,10 @@ void LaunchArguments::add_array(size_t index, ArgumentView& view, KeyWriter& key
   arguments_[index].origin = view.origin;
   int& first = first_[static_cast<size_t>(view.origin)];
   if (first < 0) first = static_cast<int>(index);
-  note_device(index, view.device);
+  if (view.device == nullptr)
+    host_slots_[host_count_++] = static_cast<uint16_t>(slots_);
+  else
+    note_device(index, view.device);
   arrays_[array_count_++] = {static_cast<uint16_t>(index), static_cast<uint16_t>(slots_)};
   push_slot(address, view.low, view.high);
   if (view.resource != nullptr) resources_[resource_count_++] = view.resource;

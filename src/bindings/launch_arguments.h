@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bindings/argument_view.h"
@@ -52,7 +53,10 @@ class LaunchArguments {
   const KernelState& kernel() const { return kernel_; }
   size_t count() const { return bound_.count; }
   const Argument& argument(size_t index) const { return arguments_[index]; }
-  Device* device() const { return device_; }  // null: no array argument
+  // Null where no array argument lies on a device of its own: any device will do.
+  Device* device() const { return device_; }
+  // Slots of arrays in the host's memory.
+  std::span<const uint16_t> host_arrays() const { return {host_slots_, host_count_}; }
   // Index of the first argument of an origin; -1 where there is none.
   int first_of(ArgumentOrigin origin) const { return first_[static_cast<size_t>(origin)]; }
 
@@ -86,6 +90,7 @@ class LaunchArguments {
   int first_[4] = {-1, -1, -1, -1};
   size_t slots_ = 0;
   size_t array_count_ = 0;
+  size_t host_count_ = 0;
   size_t resource_count_ = 0;
   std::vector<Ref<Resource>> held_;
   std::vector<nanobind::object> converted_;
@@ -94,6 +99,7 @@ class LaunchArguments {
   uint64_t slot_bits_[kMostParameters];
   uint64_t extents_[2 * kMostParameters];
   Resource* resources_[kMostParameters];
+  uint16_t host_slots_[kMostParameters];
   struct ArraySlot {
     uint16_t parameter;
     uint16_t slot;

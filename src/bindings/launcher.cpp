@@ -5,6 +5,7 @@
 #include "bindings/launch_environment.h"
 #include "bindings/launch_errors.h"
 #include "bindings/launch_specialize.h"
+#include "bindings/launch_submit.h"
 #include "bindings/tensor.h"
 
 namespace nb = nanobind;
@@ -64,26 +65,6 @@ int waiting_argument(const LaunchArguments& arguments) {
                          "enceladus.Tensor (enceladus.from_numpy shares the memory)");
 }
 
-void run_now(Stream& stream, const Launch& request) {
-  std::exception_ptr failure;
-  {
-    nb::gil_scoped_release unlocked;
-    try {
-      stream.run_now(request);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }
-  print_device_lines(stream);
-  if (failure) std::rethrow_exception(failure);
-}
-
-void enqueue(Stream& stream, const Launch& request) {
-  if (stream.try_enqueue(request) != 0) return;
-  nb::gil_scoped_release unlocked;
-  stream.enqueue(request);
-}
-
 void hold_numpy_arrays(LaunchArguments& arguments) {
   for (size_t index = 0; index < arguments.count(); ++index) {
     const Argument& argument = arguments.argument(index);
@@ -92,7 +73,7 @@ void hold_numpy_arrays(LaunchArguments& arguments) {
   }
 }
 
-void submit(LaunchArguments& arguments, Kernel& kernel, const Grid& grid, Stream& stream) {
+void submit(LaunchArguments& arguments, Kernel& kernel, const Grid& grid, Device& device) {
   int waits_for = waiting_argument(arguments);
   if (waits_for >= 0 && waiting_forbidden)
     refuse_waiting(arguments, static_cast<size_t>(waits_for));
@@ -105,10 +86,25 @@ void submit(LaunchArguments& arguments, Kernel& kernel, const Grid& grid, Stream
   request.grid = {static_cast<int32_t>(grid.extents[0]), static_cast<int32_t>(grid.extents[1]),
                   static_cast<int32_t>(grid.extents[2])};
   request.resources = {arguments.resources(), arguments.resource_count()};
-  if (waits)
-    run_now(stream, request);
-  else
-    enqueue(stream, request);
+  if (device.kind() != DeviceKind::kCpu) request.host_arrays = arguments.host_arrays();
+  submit_launch(device.default_stream(), request, waits ? Submission::kWaits : Submission::kQueues);
+}
+
+// Where the arrays are, else the current device. A torch tensor on the CPU does not take a launch
+// away from a Metal device that was meant.
+Device& device_of(const LaunchArguments& arguments) {
+  if (arguments.device() == nullptr) return current_device();
+  const int torch = arguments.first_of(ArgumentOrigin::kTorch);
+  if (torch < 0 || arguments.device()->kind() != DeviceKind::kCpu) return *arguments.device();
+  const Device& current = current_device();
+  const bool is_metal = current.kind() == DeviceKind::kMetal;
+  if (!is_metal && current.kind() != DeviceKind::kMetalSim) return *arguments.device();
+  const KernelState& kernel = arguments.kernel();
+  raise(PyExc_ValueError,
+        "argument `" + kernel.parameters[static_cast<size_t>(torch)].text + "` of `" + kernel.name +
+            "` is a torch tensor on the CPU, but the current device is " + current.name() +
+            "; pass " + (is_metal ? "x.to(\"mps\")" : "x.numpy()") +
+            ", or launch inside `with enceladus.device(\"cpu\")`");
 }
 
 }  // namespace
@@ -129,7 +125,7 @@ void launch(PyObject* self, const GridSource& source, const CallArguments& call)
   LaunchArguments arguments(kernel, bound, StandIns::kRefused);
   KeyWriter key;
   arguments.classify(key);
-  Device& device = arguments.device() != nullptr ? *arguments.device() : current_device();
+  Device& device = device_of(arguments);
   Grid grid = evaluate_grid(kernel, source, bound);
   check_grid_limits(grid, device.grid_limits(), kernel.name, device.name());
   if (grid.empty()) return;
@@ -138,7 +134,7 @@ void launch(PyObject* self, const GridSource& source, const CallArguments& call)
   std::shared_ptr<Specialization> variant = find_or_specialize(
       self, kernel, arguments, key, {bound.options, device, debug, Purpose::kLaunch});
   check_writable(arguments, variant->kernel->artifact());
-  submit(arguments, *variant->kernel, grid, device.default_stream());
+  submit(arguments, *variant->kernel, grid, device);
 }
 
 nb::object prepare(PyObject* self, const CallArguments& call) {
@@ -149,7 +145,7 @@ nb::object prepare(PyObject* self, const CallArguments& call) {
   LaunchArguments arguments(kernel, bound, StandIns::kAccepted);
   KeyWriter key;
   arguments.classify(key);
-  Device& device = arguments.device() != nullptr ? *arguments.device() : current_device();
+  Device& device = device_of(arguments);
   bool debug = chosen(kernel.debug, switches.debug);
   return find_or_specialize(self, kernel, arguments, key,
                             {bound.options, device, debug, Purpose::kWarmup})

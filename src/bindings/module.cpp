@@ -16,4 +16,5 @@ NB_MODULE(_core, module) {
   enceladus::bind_launch(module);
   enceladus::bind_runtime(module);
   enceladus::bind_tensor(module);
+  enceladus::bind_text_kernel(module);
 }

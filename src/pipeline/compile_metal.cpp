@@ -22,6 +22,21 @@ std::string math_mode_name(ir::MathMode mode) {
   return "";
 }
 
+// All scalars together take one buffer, and so does what failed assertions are written to.
+void check_buffers(const ir::Function& function, const Artifact& artifact) {
+  constexpr int kMostBuffers = 31;
+  int pointers = 0;
+  for (const ir::ParameterInfo& parameter : function.parameters())
+    pointers += parameter.type.is_pointer() ? 1 : 0;
+  const bool has_scalars = pointers < static_cast<int>(function.parameters().size());
+  const int buffers = pointers + (has_scalars ? 1 : 0) + (artifact.messages.empty() ? 0 : 1);
+  if (buffers <= kMostBuffers) return;
+  fail(DiagnosticId::kNotAvailableOnTarget, function.location(),
+       {"a kernel of " + std::to_string(buffers) + " buffers", "Metal",
+        "it takes at most " + std::to_string(kMostBuffers) +
+            ", where all scalars count as one; put several arrays into one"});
+}
+
 }  // namespace
 
 Artifact compile_metal(const ir::Function& function, const CompileOptions& options,
@@ -34,6 +49,7 @@ Artifact compile_metal(const ir::Function& function, const CompileOptions& optio
   Artifact artifact = metal::compile_metal(function, metal_options);
   artifact.language_version = kLanguageVersion;
   artifact.math_mode = math_mode_name(function.options().math_mode);
+  check_buffers(function, artifact);
   stopwatch.lap("msl");
   if (!options.override_text.empty()) artifact.stages.back().second = options.override_text;
   return artifact;

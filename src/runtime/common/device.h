@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/common/buffer.h"
 #include "runtime/common/philox.h"
@@ -19,6 +21,10 @@ class Device {
   virtual DeviceKind kind() const = 0;
   // "cpu", "metal", "cuda:0": what `str(tensor.device)` shows.
   virtual const std::string& name() const = 0;
+  // False for a device that is opened on first use and has not been.
+  virtual bool has_started() const { return true; }
+  // What the device is and can do, by name, for people to read. May open it.
+  virtual std::vector<std::pair<std::string, std::string>> properties() const { return {}; }
   // What compiled code and timings depend on: model, architecture, driver. Part of cache keys.
   virtual std::string description() const { return name(); }
   // Largest extent of each grid axis.

@@ -17,7 +17,11 @@ class LaunchFailure : public std::runtime_error {
   LaunchFailure(FailureKind kind, const std::string& kernel, const std::string& message,
                 std::array<int32_t, 3> program)
       : std::runtime_error(describe(kernel, message, program)), kind_(kind), kernel_(kernel) {}
+  // With a message that says where by itself.
+  LaunchFailure(FailureKind kind, const std::string& message)
+      : std::runtime_error(message), kind_(kind) {}
   FailureKind kind() const { return kind_; }
+  // Empty where only the message tells.
   const std::string& kernel() const { return kernel_; }
 
  private:
