@@ -1,0 +1,275 @@
+"""`metal_kernel`: launching a kernel that is written in the Metal Shading Language itself.
+
+The parameters are read from the text before anything reaches a device, by a scanner that knows
+declarations, comments and attributes; everything else is left to Metal's compiler.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from enceladus import _core
+from enceladus.interop.dtypes import numpy_dtype
+
+__all__ = ["MetalKernel", "metal_kernel"]
+
+_MOST_BUFFERS = 31
+_MOST_THREADS = 1024
+# Types of scalars and of what pointers point to; a vector is an array of its elements' type.
+_TYPES = {
+    "bool": "int1",
+    "char": "int8",
+    "int8_t": "int8",
+    "uchar": "uint8",
+    "uint8_t": "uint8",
+    "short": "int16",
+    "int16_t": "int16",
+    "ushort": "uint16",
+    "uint16_t": "uint16",
+    "int": "int32",
+    "int32_t": "int32",
+    "atomic_int": "int32",
+    "uint": "uint32",
+    "uint32_t": "uint32",
+    "unsigned": "uint32",
+    "atomic_uint": "uint32",
+    "long": "int64",
+    "int64_t": "int64",
+    "ulong": "uint64",
+    "uint64_t": "uint64",
+    "size_t": "uint64",
+    "half": "float16",
+    "bfloat": "bfloat16",
+    "float": "float32",
+    "atomic_float": "float32",
+}
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_ATTRIBUTE = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter that a launch passes.
+
+    Attributes:
+        name: as declared.
+        dtype: of the scalar or of the array's elements; empty for arrays of any type.
+        is_array: whether an array is passed, else a number.
+        is_written: whether the kernel may store to the array.
+        slot: its buffer index.
+    """
+
+    name: str
+    dtype: str
+    is_array: bool
+    is_written: bool
+    slot: int
+
+
+class MetalKernel:
+    """A hand-written kernel; see `metal_kernel`.
+
+    Attributes:
+        name: of the kernel function.
+        source: the text.
+        parameters: what a launch passes, in order.
+    """
+
+    def __init__(self, source: str, name: str, language_version: str, math_mode: str) -> None:
+        self.name = name
+        self.source = source
+        self.parameters = read_parameters(source, name)
+        major, _, minor = language_version.partition(".")
+        described = [(p.name, p.dtype, p.is_array, p.is_written, p.slot) for p in self.parameters]
+        self._kernel = _core.TextKernel(
+            name, source, described, 10 * int(major) + int(minor), math_mode
+        )
+
+    def __repr__(self) -> str:
+        return f"<enceladus.MetalKernel {self.name}>"
+
+    def __getitem__(self, shape: tuple[Any, Any]) -> Callable[..., None]:
+        """The launcher for a grid of programs and the threads of each."""
+        if not isinstance(shape, tuple) or len(shape) != 2:
+            raise TypeError(f"`{self.name}` is launched as {self.name}[grid, threads](...)")
+        grid = extents(shape[0], "grid", self.name)
+        threads = extents(shape[1], "threads", self.name)
+        if not 1 <= math.prod(threads) <= _MOST_THREADS:
+            raise ValueError(
+                f"threads={shape[1]!r} for `{self.name}` is {math.prod(threads)} threads a "
+                f"program; Metal takes 1 to {_MOST_THREADS}"
+            )
+
+        def launch(*args: Any) -> None:
+            self._kernel.launch(grid, threads, self._values(args))
+
+        return launch
+
+    def _values(self, args: tuple[Any, ...]) -> list[Any]:
+        if len(args) != len(self.parameters):
+            names = ", ".join(parameter.name for parameter in self.parameters)
+            raise TypeError(
+                f"`{self.name}` takes {len(self.parameters)} arguments ({names}), "
+                f"but {len(args)} were given"
+            )
+        return [
+            value if parameter.is_array else scalar_bits(value, parameter, self.name)
+            for parameter, value in zip(self.parameters, args, strict=True)
+        ]
+
+
+def metal_kernel(
+    source: str, name: str, *, language_version: str = "3.1", math_mode: str = "relaxed"
+) -> MetalKernel:
+    """A kernel from Metal Shading Language text.
+
+    `k[grid, threads](*args)` launches it on the arrays' Metal device, or on the current one:
+    `grid` programs (threadgroups) of `threads` threads, each an int or a tuple of up to three.
+    Arrays go to the kernel's `device` and `constant` pointers, numbers to its `constant T&`
+    parameters, converted to the type declared there. Built-in values such as
+    `[[thread_position_in_grid]]` take no argument.
+
+    Args:
+        source: the text, its `#include <metal_stdlib>` included.
+        name: of the kernel function in it.
+        language_version: of the Metal Shading Language.
+        math_mode: "relaxed", "fast" or "precise".
+
+    Raises:
+        ValueError: there is no such kernel in the text, or a parameter that a launch cannot pass.
+            Everything else that is wrong with the text is a `MetalError` of the first launch.
+
+    Example:
+        >>> scale = enceladus.metal_kernel('''
+        ... #include <metal_stdlib>
+        ... kernel void scale(device float* x, constant float& factor,
+        ...                   uint i [[thread_position_in_grid]]) { x[i] *= factor; }
+        ... ''', "scale")
+        >>> scale[4, 256](x, 2.0)
+    """
+    return MetalKernel(source, name, language_version, math_mode)
+
+
+def extents(value: Any, what: str, name: str) -> tuple[int, int, int]:
+    """One to three extents as three."""
+    items = value if isinstance(value, (tuple, list)) else (value,)
+    try:
+        numbers = [operator.index(item) for item in items]
+    except TypeError:
+        numbers = []
+    if not 1 <= len(numbers) <= 3:
+        raise TypeError(f"{what}={value!r} for `{name}`: an int or one to three of them")
+    if any(not 0 <= number < 2**31 for number in numbers):
+        raise ValueError(f"{what}={value!r} for `{name}`: extents are from 0 to 2147483647")
+    x, y, z = [*numbers, 1, 1][:3]
+    return x, y, z
+
+
+def scalar_bits(value: Any, parameter: Parameter, name: str) -> int:
+    """A number's bits in the type that the text declares."""
+    dtype = numpy_dtype(parameter.dtype)
+    where = f"argument `{parameter.name}` of `{name}`"
+    is_number = isinstance(value, (bool, int, float, np.generic)) or hasattr(value, "__index__")
+    if not is_number or (
+        parameter.dtype[:1] not in "bf" and isinstance(value, (float, np.floating))
+    ):
+        raise TypeError(f"{where} is {value!r}, but is declared {parameter.dtype}")
+    try:
+        if dtype.kind in "iu":
+            number = operator.index(value)
+            limits = np.iinfo(dtype)
+            if not limits.min <= number <= limits.max:
+                raise OverflowError(f"{where} is {number}, which {parameter.dtype} does not hold")
+            return number & ((1 << (8 * dtype.itemsize)) - 1)
+        data = np.asarray(value).astype(dtype).tobytes()
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{where} is {value!r}: {error}") from None
+    bits: int = struct.unpack("<Q", data.ljust(8, b"\0"))[0]
+    return bits
+
+
+def read_parameters(source: str, name: str) -> tuple[Parameter, ...]:
+    """The parameters of a kernel function that a launch passes.
+
+    Raises:
+        ValueError: see `metal_kernel`.
+    """
+    text = _COMMENT.sub(" ", source)
+    start = re.search(rf"(?:\bkernel\b|\[\[\s*kernel\s*\]\])\s+void\s+{re.escape(name)}\s*\(", text)
+    if start is None:
+        raise ValueError(f"the Metal text has no kernel function `{name}`")
+    declarations = split_arguments(text, start.end())
+    parameters: list[Parameter] = []
+    slots = {slot for slot in map(declared_slot, declarations) if slot is not None}
+    for declaration in declarations:
+        parameter = read_parameter(declaration, name, slots)
+        if parameter is not None:
+            parameters.append(parameter)
+            slots.add(parameter.slot)
+    if len(slots) != len(parameters):
+        raise ValueError(f"two parameters of `{name}` have the same buffer index")
+    if any(slot >= _MOST_BUFFERS for slot in slots):
+        raise ValueError(f"`{name}` has a buffer index above {_MOST_BUFFERS - 1}, Metal's last")
+    return tuple(parameters)
+
+
+def split_arguments(text: str, start: int) -> list[str]:
+    """What stands between the parentheses that open before `start`, at its top-level commas."""
+    depth, begin, pieces = 0, start, []
+    for position in range(start, len(text)):
+        letter = text[position]
+        if letter == ")" and depth == 0:
+            pieces.append(text[begin:position])
+            return [piece.strip() for piece in pieces if piece.strip()]
+        if letter == "," and depth == 0:
+            pieces.append(text[begin:position])
+            begin = position + 1
+        depth += (letter in "(<[") - (letter in ")>]")
+    raise ValueError("the Metal text ends inside a parameter list")
+
+
+def declared_slot(declaration: str) -> int | None:
+    """The buffer index that an attribute gives."""
+    for attribute in _ATTRIBUTE.findall(declaration):
+        match = re.fullmatch(r"\s*buffer\s*\(\s*(\d+)\s*\)\s*", attribute)
+        if match is not None:
+            return int(match[1])
+    return None
+
+
+def read_parameter(declaration: str, kernel: str, taken: set[int]) -> Parameter | None:
+    """One declaration; None for a built-in value."""
+    slot = declared_slot(declaration)
+    plain = _ATTRIBUTE.sub(" ", declaration)
+    words = re.findall(r"\w+|[*&]|<[^<>]*>", plain)
+    is_pointer, is_reference = "*" in words, "&" in words
+    space = next((word for word in words if word in ("device", "constant", "threadgroup")), None)
+    name = next((word for word in reversed(words) if re.match(r"[A-Za-z_]", word)), declaration)
+    if space is None and slot is None and plain != declaration:
+        return None
+    if space not in ("device", "constant") or not (is_pointer or is_reference):
+        raise ValueError(
+            f"parameter `{name}` of `{kernel}` ({' '.join(declaration.split())}) is neither an "
+            "array nor a number that a launch can pass"
+        )
+    qualifiers = {space, "const", "volatile", "restrict", "__restrict", "coherent", name, "*", "&"}
+    types = [word.removeprefix("packed_") for word in words if word not in qualifiers]
+    element = re.sub(r"(?<=[a-z])[234]$", "", types[0]) if len(types) == 1 else ""
+    dtype = _TYPES.get(element, "")
+    if is_reference and (not dtype or element != types[0]):
+        raise ValueError(
+            f"parameter `{name}` of `{kernel}` is a {' '.join(types) or 'type'}, which no number "
+            "gives; declare a pointer and pass an array"
+        )
+    if slot is None:
+        slot = next(index for index in range(_MOST_BUFFERS + 1) if index not in taken)
+    is_written = space == "device" and "const" not in words
+    return Parameter(name, dtype, not is_reference or space == "device", is_written, slot)

@@ -1,0 +1,154 @@
+// `_core.TextKernel`: a kernel that the user wrote in the target's own language. Python has read
+// its parameters from the text and gives scalars as bits; arrays are looked at here.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+
+#include "bindings/argument_view.h"
+#include "bindings/bindings.h"
+#include "bindings/devices.h"
+#include "bindings/launch_errors.h"
+#include "bindings/launch_submit.h"
+
+namespace nb = nanobind;
+
+namespace enceladus {
+namespace {
+
+// (name, dtype or "" for any, is_pointer, is_written, slot)
+using ParameterTuple = std::tuple<std::string, std::string, bool, bool, int32_t>;
+
+class TextKernel {
+ public:
+  TextKernel(const std::string& name, const std::string& source,
+             const std::vector<ParameterTuple>& parameters, int32_t language_version,
+             const std::string& math_mode) {
+    artifact_.kernel = artifact_.entry = name;
+    artifact_.stages = {{"msl", source}};
+    artifact_.language_version = language_version;
+    artifact_.math_mode = math_mode;
+    for (const auto& [parameter, dtype, is_pointer, is_written, slot] : parameters) {
+      takes_any_.push_back(dtype.empty());
+      artifact_.parameters.push_back(
+          {.name = parameter,
+           .dtype = dtype_from_python_name(dtype).value_or(DType::kUInt8),
+           .is_pointer = is_pointer,
+           .is_read = is_pointer,
+           .is_written = is_written,
+           .slot = slot});
+    }
+  }
+
+  void launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> threads, const nb::list& values);
+
+ private:
+  struct Arguments {
+    std::vector<uint64_t> slots;
+    std::vector<uint64_t> extents;
+    std::vector<uint16_t> host_arrays;
+    std::vector<Resource*> resources;
+    std::vector<Ref<Resource>> held;
+    Device* device = nullptr;
+    bool waits = false;
+  };
+  void add_array(size_t index, PyObject* value, Arguments& arguments) const;
+  Kernel& loaded(Device& device);
+  std::string named(size_t index) const {
+    return "argument `" + artifact_.parameters[index].name + "` of `" + artifact_.kernel + "` ";
+  }
+
+  Artifact artifact_;
+  std::vector<bool> takes_any_;  // pointers of a type that no dtype stands for
+  std::map<Device*, Ref<Kernel>> kernels_;
+};
+
+void TextKernel::add_array(size_t index, PyObject* value, Arguments& arguments) const {
+  const Parameter& parameter = artifact_.parameters[index];
+  ArgumentView view;
+  try {
+    if (!view_argument(value, &view))
+      raise(PyExc_TypeError, named(index) + "is " + short_repr(value) + ", not an array");
+  } catch (const ArgumentProblem& problem) {
+    raise(problem.kind() == ArgumentProblem::Kind::kType ? PyExc_TypeError : PyExc_ValueError,
+          named(index) + problem.what());
+  }
+  const bool both_bytes = byte_size(view.dtype) == 1 && byte_size(parameter.dtype) == 1 &&
+                          (is_bool(view.dtype) || is_bool(parameter.dtype));
+  if (!takes_any_[index] && view.dtype != parameter.dtype && !both_bytes)
+    raise(PyExc_TypeError, named(index) + "has elements of " +
+                               std::string(info(view.dtype).python_name) + ", but is declared " +
+                               std::string(info(parameter.dtype).python_name));
+  if (parameter.is_written && !view.writable)
+    raise(PyExc_ValueError, named(index) + "is read-only, but is not declared `const`");
+  if (view.device == nullptr) {
+    arguments.host_arrays.push_back(static_cast<uint16_t>(index));
+  } else if (arguments.device == nullptr) {
+    arguments.device = view.device;
+  } else if (arguments.device != view.device) {
+    raise(PyExc_ValueError, named(index) + "is on " + view.device->name() +
+                                ", but an earlier one is on " + arguments.device->name());
+  }
+  arguments.waits = arguments.waits || view.origin != ArgumentOrigin::kTensor;
+  arguments.slots.push_back(reinterpret_cast<uint64_t>(view.data));
+  arguments.extents.insert(arguments.extents.end(), {view.low, view.high});
+  if (view.resource != nullptr) arguments.resources.push_back(view.resource);
+  if (view.held) arguments.held.push_back(std::move(view.held));
+}
+
+Kernel& TextKernel::loaded(Device& device) {
+  Ref<Kernel>& kernel = kernels_[&device];
+  if (kernel) return *kernel;
+  Artifact artifact = artifact_;
+  artifact.target = device.name();
+  Ref<Kernel> made;
+  {
+    nb::gil_scoped_release unlocked;
+    made = device.load(std::move(artifact));
+  }
+  if (!kernel) kernel = std::move(made);
+  return *kernel;
+}
+
+void TextKernel::launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> threads,
+                        const nb::list& values) {
+  Arguments arguments;
+  for (size_t i = 0; i < artifact_.parameters.size(); ++i) {
+    if (artifact_.parameters[i].is_pointer) {
+      add_array(i, nb::handle(values[i]).ptr(), arguments);
+      continue;
+    }
+    arguments.slots.push_back(nb::cast<uint64_t>(values[i]));
+    arguments.extents.insert(arguments.extents.end(), {0, 0});
+  }
+  Device& device = arguments.device != nullptr ? *arguments.device : current_device();
+  if (device.kind() != DeviceKind::kMetal && device.kind() != DeviceKind::kMetalSim)
+    raise(PyExc_ValueError,
+          "`" + artifact_.kernel + "` is a Metal kernel, but is launched on " + device.name());
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return;
+  const Launch request{.kernel = &loaded(device),
+                       .parameters = arguments.slots,
+                       .extents = arguments.extents,
+                       .grid = grid,
+                       .threads = threads,
+                       .resources = arguments.resources,
+                       .host_arrays = arguments.host_arrays};
+  submit_launch(device.default_stream(), request,
+                arguments.waits ? Submission::kWaits : Submission::kQueues);
+}
+
+}  // namespace
+
+void bind_text_kernel(nb::module_& module) {
+  nb::class_<TextKernel>(module, "TextKernel")
+      .def(nb::init<const std::string&, const std::string&, const std::vector<ParameterTuple>&,
+                    int32_t, const std::string&>(),
+           nb::arg("name"), nb::arg("source"), nb::arg("parameters"), nb::arg("language_version"),
+           nb::arg("math_mode"))
+      .def("launch", &TextKernel::launch, nb::arg("grid"), nb::arg("threads"), nb::arg("values"));
+}
+
+}  // namespace enceladus
