@@ -12,6 +12,7 @@ namespace enceladus::ir {
 
 enum class Opcode : uint8_t {
 #define OP(name, ...) k##name,
+#include "ir/async_ops.def"
 #include "ir/ops.def"
 #include "ir/simt_ops.def"
 #undef OP
@@ -48,6 +49,7 @@ inline constexpr OpRecord kOps[] = {
       Opcode::k##name,   #text,    OpClass::k##op_class,                                 \
       Effect::k##effect, operands, #result,                                              \
       attributes,        summary,  example},
+#include "ir/async_ops.def"
 #include "ir/ops.def"
 #include "ir/simt_ops.def"
 #undef OP

@@ -208,7 +208,7 @@ class Parser {
   // Positional operands, then `name = %value` for optional ones.
   Values operands(const OpRules& rules) {
     Values values;
-    bool more = cursor_.next_is("%") || cursor_.next_is_assignment();
+    bool more = !rules.operands.empty() && (cursor_.next_is("%") || cursor_.next_is_assignment());
     while (more) {
       if (cursor_.next_is("%")) {
         values.push_back(use());

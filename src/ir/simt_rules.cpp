@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/async_rules.h"
+
 namespace enceladus::ir {
 namespace {
 
@@ -121,7 +123,7 @@ std::string check_simt(const Operation& op) {
     case Opcode::kMma:
       return check_mma(op);
     default:
-      return {};
+      return check_async(op);
   }
 }
 

@@ -15,11 +15,14 @@ constexpr int64_t kAlignment = 16;
 struct Buffer {
   Operation* op;
   int64_t bytes;
+  int64_t alignment;
   int first, last;  // positions of its first and last access
   int64_t offset = 0;
 };
 
-int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t aligned(int64_t bytes, int64_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 // Positions in program order; a loop ends at the position behind its body.
 class Numbering {
@@ -55,7 +58,8 @@ std::vector<Buffer> live_buffers(const ir::Function& function) {
   std::vector<Buffer> buffers;
   ir::walk(function.body(), [&](Operation* op) {
     if (!op->is(Opcode::kSharedBuffer) || !op->result()->has_users()) return;
-    Buffer buffer{op, aligned(op->integer(AttributeName::kBytes)), numbering.end(op), 0};
+    Buffer buffer{op, aligned(op->integer(AttributeName::kBytes), kAlignment),
+                  op->integer_or(AttributeName::kAlignment, kAlignment), numbering.end(op), 0};
     bool any = false;
     for (const Operation* user : op->result()->users()) {
       const Operation* holder = in_region_of(op, user);
@@ -96,7 +100,7 @@ int64_t place_shared_memory(ir::Function& function, int64_t limit) {
     int64_t offset = 0;
     for (const Buffer& other : alive) {
       if (offset + buffers[i].bytes <= other.offset) break;
-      offset = std::max(offset, other.offset + other.bytes);
+      offset = std::max(offset, aligned(other.offset + other.bytes, buffers[i].alignment));
     }
     buffers[i].offset = offset;
     buffers[i].op->set_attribute(AttributeName::kOffset, offset);

@@ -30,17 +30,23 @@ bool Emitter::depends_on(const Value* value, std::span<Value* const> variables) 
                              [&](const Value* v) { return depends_on(v, variables); });
 }
 
+// Whether the value is the variable, or was computed in its place.
+bool Emitter::is_variable(const Value* value, const Value* variable) const {
+  const std::string& name = value_names_[value->id()];
+  return value == variable || (!name.empty() && name == value_names_[variable->id()]);
+}
+
 // All at once: what an earlier assignment would overwrite is copied first.
 void Emitter::assign(std::span<Value* const> targets, std::span<Value* const> values) {
   std::vector<std::string> copies(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] == targets[i] || !depends_on(values[i], targets)) continue;
+    if (is_variable(values[i], targets[i]) || !depends_on(values[i], targets)) continue;
     copies[i] = names_.unique("next");
     out_.line(declaration(values[i], copies[i]) + ";");
     assign_one(copies[i], values[i]);
   }
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] == targets[i]) continue;
+    if (is_variable(values[i], targets[i])) continue;
     const std::string& target = name_of(targets[i]);
     if (copies[i].empty()) {
       assign_one(target, values[i]);
@@ -60,7 +66,9 @@ void Emitter::for_loop(const Operation& op) {
   for (size_t i = 0; i < variables.size(); ++i) {
     declare(variables[i]);
     alias(op.results()[i], variables[i]);
-    assign_one(name_of(variables[i]), op.operand(3 + static_cast<int>(i)));
+    const Value* initial = op.operand(3 + static_cast<int>(i));
+    bool is_undefined = initial->definition() && initial->definition()->is(Opcode::kUndefined);
+    if (!is_undefined) assign_one(name_of(variables[i]), initial);
   }
   const std::string& index = name_of(body.argument(0));
   std::string upper = use(op.operand(1)), step = use(op.operand(2));

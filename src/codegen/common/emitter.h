@@ -94,6 +94,7 @@ class Emitter {
   void assign(std::span<ir::Value* const> targets, std::span<ir::Value* const> values);
   void assign_one(const std::string& target, const ir::Value* value);
   void alias(const ir::Value* value, const ir::Value* as);
+  bool is_variable(const ir::Value* value, const ir::Value* variable) const;
   bool depends_on(const ir::Value* value, std::span<ir::Value* const> variables) const;
 
   analysis::Facts facts_;

@@ -88,6 +88,7 @@ std::string CudaDialect::literal(DType dtype, uint64_t bits) const {
 }
 
 std::string CudaDialect::program_position(Opcode opcode, int64_t axis) const {
+  if (walks_grid_) return "int(grid_" + std::string(1, "xyz"[axis]) + ")";
   std::string_view grid = opcode == Opcode::kProgramId ? "blockIdx." : "gridDim.";
   return "int(" + std::string(grid) + "xyz"[axis] + ")";
 }

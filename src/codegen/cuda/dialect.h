@@ -17,6 +17,9 @@ class CudaDialect final : public codegen::Dialect {
   // `prelude` collects the helper functions that the text calls.
   explicit CudaDialect(Prelude& prelude) : prelude_(prelude) {}
 
+  // Where each program that runs walks many of the grid, whose extents are the kernel's parameters.
+  void walk_grid() { walks_grid_ = true; }
+
   std::string_view target() const override { return "cuda"; }
   std::string_view type_name(DType dtype) const override { return cuda::type_name(dtype); }
   std::string pointer_type(DType pointee, bool is_const) const override;
@@ -35,6 +38,7 @@ class CudaDialect final : public codegen::Dialect {
                               const std::string& value);
 
   Prelude& prelude_;
+  bool walks_grid_ = false;
 };
 
 // Keywords, types, functions and variables that a kernel's names keep clear of.

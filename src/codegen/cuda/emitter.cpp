@@ -28,7 +28,7 @@ void Emitter::target_operation(const ir::Operation& op) {
     case Opcode::kAtomicCas:
       return atomic(op);
     default:
-      refuse(op);
+      if (!async_operation(op)) refuse(op);
   }
 }
 

@@ -40,11 +40,39 @@ class Emitter final : public codegen::Emitter {
   void mma(const ir::Operation& op);
   void atomic(const ir::Operation& op);
 
+  // --- async_emitter.cpp ---
+  // Whether the operation was one of ir/async_ops.def, which is now written.
+  bool async_operation(const ir::Operation& op);
+  void scalar(const ir::Value* result, const std::string& text);
+  std::string position(const ir::Operation& op) const;
+  void named_barrier(const std::string& id, int64_t threads);
+  void consumers_barrier();
+  void ring(const ir::Operation& op);
+  std::string slot_barrier(const ir::Operation& ring, const std::string& slot, bool full);
+  void rings_ready();
+  void ring_step(const ir::Operation& op);
+  void ring_free(const ir::Operation& op);
+  std::string coordinates(const ir::Operation& op);
+  void copy_in(const ir::Operation& op);
+  void copy_out(const ir::Operation& op);
+  void store_matrix(const ir::Operation& op);
+  void wgmma(const ir::Operation& op);
+  void products(const ir::Operation& op);
+  const ir::Value* loop_variable(const ir::Operation& op) const;
+  void copy_registers(const std::string& to, const ir::Value* from);
+  void wgmma_result(const ir::Operation& op);
+
   // --- warp_emitter.cpp ---
   void shuffle(const ir::Operation& op);
   std::string shuffled(const ir::Operation& op, const std::string& value) const;
 
   Prelude& prelude_;
+  // A ring and the variables that are this thread's cursor in it.
+  struct Ring {
+    const ir::Operation* op;
+    std::string slot, phase;
+  };
+  std::vector<Ring> rings_;
 };
 
 }  // namespace enceladus::cuda

@@ -2,9 +2,12 @@
 
 #include "codegen/cuda/dialect.h"
 #include "codegen/cuda/emitter.h"
+#include "codegen/cuda/tensor_maps.h"
 
 namespace enceladus::cuda {
 namespace {
+
+constexpr int kProducerThreads = 128;
 
 class KernelWriter {
  public:
@@ -12,15 +15,24 @@ class KernelWriter {
       : function_(function),
         names_(reserved_words()),
         entry_(names_.unique(function.name())),
-        emitter_(function, names_, dialect_, prelude_) {}
+        emitter_(function, names_, dialect_, prelude_) {
+    ir::walk(function.body(), [&](const ir::Operation* op) {
+      has_rings_ |= op->is(ir::Opcode::kRing);
+      walks_grid_ |= op->is(ir::Opcode::kResident);
+    });
+  }
 
   KernelText run(int64_t shared_bytes) {
     use_types();
     name_parameters();
+    name_maps_and_grid();
     codegen::TextWriter& out = emitter_.out();
     out.open("");
     if (shared_bytes > 0) out.line("extern __shared__ __align__(1024) uchar shared[];");
-    out.line("const uint lane = threadIdx.x & 31u, warp = threadIdx.x >> 5;");
+    // Told apart by warp, roles and groups must look uniform to the compiler.
+    std::string_view warp =
+        has_rings_ ? "__shfl_sync(~0u, threadIdx.x >> 5, 0);" : "threadIdx.x >> 5;";
+    out.line("const uint lane = threadIdx.x & 31u, warp = " + std::string(warp));
     emitter_.run();
     out.close();
     return {entry_, prelude_.text() + signature() + emitter_.text()};
@@ -56,8 +68,20 @@ class KernelWriter {
     }
   }
 
+  void name_maps_and_grid() {
+    for (const ir::Operation* map : tensor_map_operations(function_)) {
+      std::string name = names_.unique("map");
+      emitter_.set_name(map->result(), "&" + name);
+      arguments_.push_back("const __grid_constant__ TensorMap " + name);
+    }
+    if (!walks_grid_) return;
+    dialect_.walk_grid();
+    for (const char* name : {"grid_x", "grid_y", "grid_z"})
+      arguments_.push_back("const uint " + std::string(name));
+  }
+
   std::string signature() const {
-    std::string threads = std::to_string(32 * function_.options().num_warps);
+    std::string threads = std::to_string(kernel_threads(function_)) + (has_rings_ ? ", 1" : "");
     std::string text =
         "extern \"C\" __global__ void __launch_bounds__(" + threads + ")\n" + entry_ + "(";
     for (size_t i = 0; i < arguments_.size(); ++i)
@@ -72,9 +96,17 @@ class KernelWriter {
   std::string entry_;
   Emitter emitter_;
   std::vector<std::string> arguments_;
+  bool has_rings_ = false, walks_grid_ = false;
 };
 
 }  // namespace
+
+int kernel_threads(const ir::Function& function) {
+  bool has_rings = false;
+  ir::walk(function.body(),
+           [&](const ir::Operation* op) { has_rings |= op->is(ir::Opcode::kRing); });
+  return 32 * function.options().num_warps + (has_rings ? kProducerThreads : 0);
+}
 
 KernelText kernel_text(const ir::Function& function, int64_t shared_bytes) {
   return KernelWriter(function).run(shared_bytes);

@@ -119,6 +119,7 @@ void Emitter::shared_store(const Operation& op) {
 
 // What the threads of a program did to device memory is known to all of them behind it, too.
 void Emitter::barrier(const Operation&) {
+  if (!rings_.empty()) return consumers_barrier();
   out_.line(function_.options().num_warps == 1 ? "__syncwarp();" : "__syncthreads();");
 }
 

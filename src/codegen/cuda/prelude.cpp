@@ -128,8 +128,9 @@ std::string Prelude::matrix(std::string_view instruction, DType a, DType b, DTyp
 
 std::string Prelude::text() const {
   std::string text(head_text());
-  for (const Snippet& snippet : snippets())
-    if (snippets_.contains(snippet.name)) text += std::string(snippet.text) + "\n";
+  for (std::span<const Snippet> list : {snippets(), async_snippets()})
+    for (const Snippet& snippet : list)
+      if (snippets_.contains(snippet.name)) text += std::string(snippet.text) + "\n";
   for (const auto& [key, function] : generated_) text += function + "\n";
   return text;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "codegen/cuda/async_prelude.h"
 #include "ir/opcode.h"
 #include "support/dtype.h"
 
@@ -36,6 +37,10 @@ class Prelude {
   std::string compare_and_swap(DType dtype);
   // A matrix instruction of PTX on registers of these types.
   std::string matrix(std::string_view instruction, DType a, DType b, DType accumulator);
+  // A helper of async_prelude.h; its name.
+  std::string add(AsyncText helper) {
+    return add(std::move(helper.name), "", std::move(helper.text));
+  }
 
   std::string text() const;
 

@@ -38,7 +38,8 @@ constexpr std::string_view kReserved[] = {
     "sinhf", "sqrt", "sqrtf", "tan", "tanf", "tanh", "tanhf", "tgamma", "trap", "trunc", "truncf",
     "umax", "umin", "y0", "y1", "yn", "as_type",
     // what every kernel has
-    "lane", "warp", "shared", "messages", "r"};
+    "lane", "warp", "shared", "grid_x", "grid_y", "grid_z", "map", "TensorMap", "i", "k",
+    "messages", "r"};
 
 }  // namespace
 

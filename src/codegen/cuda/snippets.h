@@ -14,6 +14,8 @@ struct Snippet {
 
 // Ordered so that each stands behind what it calls.
 std::span<const Snippet> snippets();
+// Those of kernels with rings; behind the others.
+std::span<const Snippet> async_snippets();
 
 // Type names and reinterpretation; in every kernel.
 std::string_view head_text();

@@ -127,7 +127,8 @@ const simt::SimtTarget& simt_target() {
   static const simt::SimtTarget target{.name = "CUDA",
                                        .shared_bytes = kSharedBytes,
                                        .has_warp_reduction = has_warp_reduction,
-                                       .matrix_use = matrix_use};
+                                       .matrix_use = matrix_use,
+                                       .has_wgmma = true};
   return target;
 }
 

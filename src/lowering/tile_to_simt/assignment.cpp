@@ -66,10 +66,14 @@ bool is_access(const Operation& op) {
 class Assigner {
  public:
   Assigner(const ir::Function& function, const analysis::Facts& facts, const SimtTarget& target,
-           Assignment& result)
-      : facts_(facts), target_(target), result_(result), costs_(function.value_count()) {
+           const HopperPlan& hopper, Assignment& result)
+      : facts_(facts),
+        target_(target),
+        hopper_(hopper),
+        result_(result),
+        costs_(function.value_count()) {
     ir::walk(function.body(), [&](Operation* op) {
-      if (is_access(*op)) gather(access_shape(*op, facts_));
+      if (is_access(*op) && !hopper_.load_of.contains(op)) gather(access_shape(*op, facts_));
     });
     region(function.body());
   }
@@ -101,6 +105,8 @@ class Assigner {
   }
 
   void operation(Operation& op) {
+    // What the copy engine loads lies in shared memory, in no thread's registers.
+    if (hopper_.load_of.contains(&op)) return;
     if (is_access(op)) return access(op);
     switch (op.record().op_class) {
       case OpClass::kElementwise:
@@ -109,12 +115,19 @@ class Assigner {
       case OpClass::kReduction:
         return reduction(op);
       case OpClass::kMatrix:
-        return result_.set_home(op.result(), accumulator_layout(op, target_, result_.warp_bits()));
+        return result_.set_home(op.result(), product_layout(op));
       case OpClass::kControl:
         return control(op);
       default:
         return;
     }
+  }
+
+  LinearLayout product_layout(const Operation& op) const {
+    auto found = hopper_.products.find(&op);
+    if (found == hopper_.products.end())
+      return accumulator_layout(op, target_, result_.warp_bits());
+    return wgmma_layout(op.result()->type().shape(), found->second.group, result_.warp_bits());
   }
 
   void access(Operation& op) {
@@ -244,6 +257,7 @@ class Assigner {
 
   const analysis::Facts& facts_;
   const SimtTarget& target_;
+  const HopperPlan& hopper_;
   Assignment& result_;
   std::vector<int> costs_;  // of cheap values
   std::map<Key, Group> groups_;
@@ -251,11 +265,11 @@ class Assigner {
 };
 
 Assignment::Assignment(const ir::Function& function, const analysis::Facts& facts,
-                       const SimtTarget& target)
+                       const SimtTarget& target, const HopperPlan& hopper)
     : warp_bits_(log2_of(function.options().num_warps)),
       homes_(function.value_count()),
       accesses_(function.operation_count()) {
-  Assigner(function, facts, target, *this);
+  Assigner(function, facts, target, hopper, *this);
 }
 
 void Assignment::set_home(const Value* tile, LinearLayout layout) {

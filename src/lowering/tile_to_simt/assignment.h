@@ -15,6 +15,7 @@
 
 #include "analysis/facts.h"
 #include "ir/ir.h"
+#include "lowering/tile_to_simt/hopper_plan.h"
 #include "lowering/tile_to_simt/layouts.h"
 #include "lowering/tile_to_simt/target.h"
 
@@ -22,7 +23,8 @@ namespace enceladus::simt {
 
 class Assignment {
  public:
-  Assignment(const ir::Function& function, const analysis::Facts& facts, const SimtTarget& target);
+  Assignment(const ir::Function& function, const analysis::Facts& facts, const SimtTarget& target,
+             const HopperPlan& hopper);
 
   // Null where the tile is cheap.
   const LinearLayout* home(const ir::Value* tile) const;

@@ -15,12 +15,23 @@ std::unique_ptr<ir::Function> lower(const ir::Function& tile, const SimtTarget& 
   return Lowering(tile, target).run();
 }
 
+namespace {
+
+bool may_use_wgmma(const ir::Function& tile, const SimtTarget& target) {
+  ir::DotBackend backend = tile.options().dot_backend;
+  return target.has_wgmma &&
+         (backend == ir::DotBackend::kAuto || backend == ir::DotBackend::kWgmma);
+}
+
+}  // namespace
+
 Lowering::Lowering(const ir::Function& tile, const SimtTarget& target)
     : tile_(tile),
       target_(target),
       simt_(std::make_unique<ir::Function>(tile.name(), tile.location())),
       facts_(tile),
-      assignment_(tile, facts_, target),
+      hopper_(may_use_wgmma(tile, target) ? plan_hopper(tile, facts_) : HopperPlan()),
+      assignment_(tile, facts_, target, hopper_),
       builder_(*simt_),
       scalars_(tile.value_count()) {
   simt_->options() = tile.options();
@@ -30,7 +41,10 @@ Lowering::Lowering(const ir::Function& tile, const SimtTarget& target)
 }
 
 std::unique_ptr<ir::Function> Lowering::run() {
-  region(tile_.body(), &simt_->body());
+  if (hopper_.any())
+    hopper_kernel();
+  else
+    region(tile_.body(), &simt_->body());
   return std::move(simt_);
 }
 
@@ -40,8 +54,9 @@ void Lowering::region(const ir::Region& tile, ir::Region* simt) {
   for (const Operation* op : tile) {
     if (op->is(Opcode::kYield)) break;
     builder_.set_location_of(op);
-    operation(*op);
+    if (!hopper_.any() || !hopper_operation(*op)) operation(*op);
   }
+  if (hopper_.any()) free_rings(tile);
 }
 
 void Lowering::place_at(size_t level) {

@@ -16,6 +16,7 @@
 #include "ir/ir.h"
 #include "lowering/tile_to_simt/assignment.h"
 #include "lowering/tile_to_simt/combine.h"
+#include "lowering/tile_to_simt/hopper_parts.h"
 #include "lowering/tile_to_simt/target.h"
 
 namespace enceladus::simt {
@@ -125,6 +126,46 @@ class Lowering {
   ir::Value* staged_offsets(const LinearLayout& accumulator, const ir::Type& operand,
                             int depth_axis);
 
+  // --- hopper.cpp ---
+  void hopper_kernel();
+  void make_rings();
+  // Whether the operation was one of those of hopper_plan.h, which is now lowered.
+  bool hopper_operation(const ir::Operation& op);
+  void take(int ring, bool in_step);
+  void free_slot(int ring, ir::Value* slot, ir::Value* mask);
+  void free_rings(const ir::Region& tile);
+  ir::Value* operand_place(const RingLoad& load, bool along_depth, int64_t group_step);
+  void wgmma(const ir::Operation& op, const WgmmaPlan& product);
+  // A product that runs on into the next turn of the loop at hand.
+  struct Running {
+    const ir::Operation* dot = nullptr;
+    int index = 0;  // of the sum among the loop's variables
+    const ir::Value* sum = nullptr;
+    int ring = -1;
+    ir::Value* slot = nullptr;  // what it read in the turn before
+    bool starts_at_zero = false;
+  };
+  Running running_product(const ir::Operation& dot, const ir::Operation& loop) const;
+  ir::Value* is_used(ir::Value* slot);
+  void finish_turn(const Running& running);
+  void running_loop(const ir::Operation& op, const std::vector<const ir::Operation*>& dots);
+  ir::Value* role(const char* name);
+  // The group's number times `factor`.
+  ir::Value* group_number(int64_t factor);
+  void simt_statement(ir::Opcode opcode, std::initializer_list<ir::Value*> operands,
+                      std::vector<ir::Attribute> attributes = {});
+
+  // --- copy_out.cpp ---
+  struct CopyOut {
+    layout::SwizzledTile panel;
+    int64_t buffers = 1;
+    ir::Value* map = nullptr;
+    ir::Value* buffer = nullptr;
+    Values coordinates;  // of the group's first panel
+  };
+  bool copy_out(const ir::Operation& op);
+  void copy_panel_out(const CopyOut& out, ir::Value* values, int64_t index);
+
   // --- atomics.cpp ---
   void atomic(const ir::Operation& op);
 
@@ -141,11 +182,18 @@ class Lowering {
   const SimtTarget& target_;
   std::unique_ptr<ir::Function> simt_;
   analysis::Facts facts_;
+  HopperPlan hopper_;
   Assignment assignment_;
   ir::Builder builder_;
   std::vector<Scope> scopes_;
   size_t level_ = 0;
   Values scalars_;  // by the tile IR's value id
+  HopperValues hopper_values_;
+  Values slots_;                         // by ring: the slot taken last
+  std::array<ir::Value*, 3> program_{};  // where each program walks many of the grid
+  std::vector<Running> running_;
+  ir::Operation* roles_ = nullptr;
+  bool copies_out_ = false;
   std::vector<LinearLayout> layouts_;
   std::map<std::pair<uint32_t, size_t>, ir::Value*> arrays_;  // by value and layout
 };

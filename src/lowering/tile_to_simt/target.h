@@ -43,6 +43,8 @@ struct SimtTarget {
   bool (*has_warp_reduction)(ir::CombineKind kind, DType dtype);
   // None where the dot is multiplied element by element.
   std::optional<MatrixUse> (*matrix_use)(const ir::Operation& dot);
+  // Hopper's copy engine and asynchronous products (hopper_plan.h).
+  bool has_wgmma = false;
 };
 
 }  // namespace enceladus::simt
