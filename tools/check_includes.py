@@ -33,6 +33,7 @@ ALLOWED = {
     "runtime/common": ["support"],
     "runtime/cpu": ["runtime/common", "support"],
     "runtime/metal": ["runtime/common", "support"],
+    "runtime/cuda": ["runtime/common", "support"],
     "simulator": ["support"],
     "bindings": [
         "pipeline",
@@ -44,6 +45,7 @@ ALLOWED = {
         "runtime/common",
         "runtime/cpu",
         "runtime/metal",
+        "runtime/cuda",
         "support",
     ],
 }

@@ -17,6 +17,7 @@ from enceladus.arrays import (
 )
 from enceladus.autotune import Config, autotune, heuristics
 from enceladus.compiled import CompiledKernel, MockTensor
+from enceladus.cuda import CudaKernel, cuda_kernel
 from enceladus.devices import Device, current_device, device, devices, set_device, synchronize
 from enceladus.errors import (
     CompilationError,
@@ -36,6 +37,7 @@ __all__ = [
     "CompiledKernel",
     "Config",
     "CudaError",
+    "CudaKernel",
     "Device",
     "DeviceAssertionError",
     "EnceladusError",
@@ -49,6 +51,7 @@ __all__ = [
     "async_numpy",
     "autotune",
     "cdiv",
+    "cuda_kernel",
     "current_device",
     "device",
     "devices",

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from enceladus import _core
+from enceladus._device_memory import CUDA, cuda_array_interface, host_array, overwrite
 from enceladus.devices import Device, resolve
 from enceladus.interop.dtypes import dtype_name, numpy_dtype
 
@@ -68,7 +69,8 @@ class Tensor(_core.TensorBase):
     def numpy(self) -> np.ndarray[Any, Any]:
         """A NumPy array of the same memory, once pending launches are done.
 
-        Later launches change it too: call `enceladus.synchronize()` before looking again.
+        Later launches change it too: call `enceladus.synchronize()` before looking again. On a GPU
+        with memory of its own (CUDA) it is a copy, which they do not change.
         """
         array: np.ndarray[Any, Any] = self._numpy()
         return array.view(numpy_dtype("bfloat16")) if self._dtype_name == "bfloat16" else array
@@ -130,11 +132,15 @@ class Tensor(_core.TensorBase):
 
     def copy_(self, source: Any) -> Tensor:
         """Overwrites the elements with those of an array, broadcast and converted; returns self."""
-        self._checked_numpy()[...] = _host_array(source)
+        if not self._is_shared:
+            return overwrite(self, source)
+        self._checked_numpy()[...] = host_array(source)
         return self
 
     def fill_(self, value: Any) -> Tensor:
         """Sets every element to one number; returns self."""
+        if not self._is_shared:
+            return overwrite(self, value)
         self._checked_numpy()[...] = value
         return self
 
@@ -147,10 +153,18 @@ class Tensor(_core.TensorBase):
         name = dtype_name(dtype)
         return self if name == self._dtype_name else empty_like(self, dtype=name).copy_(self)
 
-    def _checked_numpy(self) -> np.ndarray[Any, Any]:
+    def _check_writable(self) -> None:
         if not self.writable:
             raise ValueError("the tensor is read-only: it shares memory with a read-only array")
+
+    def _checked_numpy(self) -> np.ndarray[Any, Any]:
+        self._check_writable()
         return self.numpy()
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """For CuPy, Numba and PyTorch: a CUDA tensor's memory, ready in the default stream."""
+        return cuda_array_interface(self)
 
     def __dlpack__(
         self,
@@ -160,16 +174,22 @@ class Tensor(_core.TensorBase):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        if stream not in (None, -1):
-            raise BufferError("a CPU tensor has no stream to wait on")
-        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError(f"a CPU tensor cannot be exported to DLPack device {dl_device}")
+        place = self.__dlpack_device__()
+        if dl_device is not None and tuple(dl_device) != place:
+            raise BufferError(
+                f"a tensor on {self.device} cannot be exported to DLPack device {dl_device}"
+            )
+        if place[0] == CUDA and stream not in (None, -1):
+            self._make_wait(stream)
+        elif stream not in (None, -1):
+            raise BufferError(f"a tensor on {self.device} has no stream to wait on")
         versioned = max_version is not None and max_version[0] >= 1
         source = self.clone() if copy else self
         return source._dlpack(versioned, bool(copy))
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        place: tuple[int, int] = self._dlpack_device()
+        return place
 
     def __len__(self) -> int:
         if self.ndim == 0:
@@ -225,14 +245,6 @@ def shape_tuple(shape: Any) -> tuple[int, ...]:
 
 def _unpacked_shape(shape: tuple[Any, ...]) -> list[int]:
     return list(shape_tuple(shape[0] if len(shape) == 1 else shape))
-
-
-def _host_array(source: Any) -> Any:
-    if isinstance(source, Tensor):
-        return source.numpy()
-    if hasattr(source, "detach"):  # a torch tensor that requires gradients refuses NumPy
-        source = source.detach()
-    return np.asarray(source)
 
 
 def _allocate(shape: Any, dtype: Any, device: Any, zeroed: bool) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,12 +44,14 @@ class Device:
         return hash(self.name)
 
 
-_DEVICES = {name: Device(name) for name in _core.device_names()}
+# Objects by name, made when they are first named: looking for GPUs takes time and, with CUDA, makes
+# the process one that must not fork, so importing does not.
+_device = functools.cache(Device)
 
 
 def devices() -> tuple[Device, ...]:
     """The devices of this machine, the default one first."""
-    return tuple(_DEVICES.values())
+    return tuple(map(_device, _core.device_names()))
 
 
 def resolve(chosen: Any) -> Device:
@@ -57,12 +60,12 @@ def resolve(chosen: Any) -> Device:
     Raises:
         ValueError: there is no such device here; the message lists those that are.
     """
-    return _DEVICES.get(str(chosen)) or _DEVICES[_core.find_device(str(chosen))]
+    return _device(_core.find_device(str(chosen)))
 
 
 def current_device() -> Device:
     """The device of the innermost `with enceladus.device(...)` of this thread, else the default."""
-    return _DEVICES[_core.current_device()]
+    return _device(_core.current_device())
 
 
 def set_device(chosen: Any) -> None:
@@ -105,6 +108,5 @@ def synchronize(chosen: Any = None) -> None:
 @atexit.register
 def _finish() -> None:
     """Lets the last launches of a program finish, and their printed lines out."""
-    for name in _DEVICES:
-        if _core.has_started(name):
-            _core.synchronize(name)
+    for name in _core.started_devices():
+        _core.synchronize(name)

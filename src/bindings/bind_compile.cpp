@@ -3,17 +3,20 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <chrono>
 #include <tuple>
 #include <utility>
 
 #include "bindings/bindings.h"
+#include "bindings/devices.h"
 #include "frontend/frontend.h"
 #include "frontend/functions.h"
 #include "ir/printer.h"
 #include "ir/verifier.h"
 #include "pipeline/compile.h"
+#include "runtime/cuda/nvrtc.h"
 #include "support/check.h"
 
 namespace nb = nanobind;
@@ -121,10 +124,19 @@ nb::tuple compile_kernel(nb::handle function, const nb::list& specs, const nb::d
   std::chrono::duration<double, std::milli> frontend_time =
       std::chrono::steady_clock::now() - start;
   pipeline::CompileOptions compiler_options = compile_options(options);
+  const auto architecture = option<std::string>(options, "architecture", "sm_90a");
+  const bool is_cuda = compiler_options.target == "cuda";
+  if (is_cuda) find_cuda_libraries();
   pipeline::CompileResult result;
   {
     nb::gil_scoped_release unlocked;
     result = pipeline::compile(std::move(built.function), compiler_options);
+    if (is_cuda) {
+      Stopwatch stopwatch;
+      cuda::compile_artifact(result.artifact, architecture);
+      stopwatch.lap("nvrtc");
+      for (StageTime& time : stopwatch.take()) result.times.push_back(std::move(time));
+    }
   }
   return nb::make_tuple(std::move(result.artifact), dependency_list(built.dependencies),
                         time_list(frontend_time.count(), result.times));

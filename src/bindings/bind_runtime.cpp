@@ -14,9 +14,9 @@ namespace enceladus {
 namespace nb = nanobind;
 namespace {
 
-std::vector<std::string> device_names() {
+std::vector<std::string> names_of(const std::vector<Device*>& devices) {
   std::vector<std::string> names;
-  for (Device* device : all_devices()) names.push_back(device->name());
+  for (Device* device : devices) names.push_back(device->name());
   return names;
 }
 
@@ -95,19 +95,19 @@ void evict_caches() {
 
 void bind_runtime(nb::module_& module) {
   nb::register_exception_translator(&translate_launch_failure);
-  module.def("device_names", &device_names);
+  module.def("device_names", [] { return names_of(all_devices()); });
   module.def(
       "find_device", [](const std::string& name) { return find_device(name).name(); },
       nb::arg("name"));
+  module.def(
+      "device_description", [](const std::string& name) { return find_device(name).description(); },
+      nb::arg("name"), "What compiled code and timings on a device depend on.");
   module.def("current_device", [] { return current_device().name(); });
   module.def("set_default_device",
              [](const std::string& name) { set_default_device(find_device(name)); });
   module.def("push_device", [](const std::string& name) { push_device(find_device(name)); });
   module.def("pop_device", &pop_device);
-  module.def("has_started",
-             [](const std::string& name) { return find_device(name).has_started(); });
-  module.def("device_description",
-             [](const std::string& name) { return find_device(name).description(); });
+  module.def("started_devices", [] { return names_of(started_devices()); });
   module.def("device_properties",
              [](const std::string& name) { return find_device(name).properties(); });
   module.def("synchronize", &synchronize, nb::arg("device"));

@@ -85,18 +85,72 @@ nb::dlpack::dtype ndarray_dtype(DType dtype) {
   return {static_cast<uint8_t>(code), bits, 1};
 }
 
-// A NumPy array over the tensor's memory; waits for pending launches first.
+// The lowest byte of the tensor's elements, and how many bytes they span.
+void* lowest(const TensorObject& tensor) { return reinterpret_cast<void*>(tensor.low); }
+int64_t span_bytes(const TensorObject& tensor) {
+  return static_cast<int64_t>(tensor.high - tensor.low);
+}
+
+// A NumPy array of the same strides over a copy on the host.
+nb::object numpy_copy(const TensorObject& tensor, const size_t* shape) {
+  auto* memory = new char[static_cast<size_t>(span_bytes(tensor))];
+  const nb::capsule owner(memory, [](void* data) noexcept { delete[] static_cast<char*>(data); });
+  {
+    nb::gil_scoped_release unlocked;
+    tensor.device->copy_to_host(memory, lowest(tensor), span_bytes(tensor));
+  }
+  char* first = memory + (static_cast<char*>(tensor.data) - static_cast<char*>(lowest(tensor)));
+  return nb::cast(nb::ndarray<nb::numpy>(first, static_cast<size_t>(tensor.layout.rank), shape,
+                                         owner, tensor.layout.strides,
+                                         ndarray_dtype(tensor.dtype)));
+}
+
+// A NumPy array over the tensor's memory, or over a copy where the host does not share it; waits
+// for pending launches first.
 nb::object to_numpy(nb::handle self) {
   const TensorObject& tensor = *nb::inst_ptr<TensorObject>(self);
   wait_for(tensor);
   const auto rank = static_cast<size_t>(tensor.layout.rank);
   size_t shape[kMaximumRank];
   std::copy_n(tensor.layout.shape, rank, shape);
+  if (!tensor.device->shares_host_memory()) return numpy_copy(tensor, shape);
   if (!tensor.writable)
     return nb::cast(nb::ndarray<nb::numpy, nb::ro>(
         tensor.data, rank, shape, self, tensor.layout.strides, ndarray_dtype(tensor.dtype)));
   return nb::cast(nb::ndarray<nb::numpy>(tensor.data, rank, shape, self, tensor.layout.strides,
                                          ndarray_dtype(tensor.dtype)));
+}
+
+// Overwrites everything the tensor spans with what an array of the same strides spans.
+void upload(const TensorObject& tensor, nb::handle object) {
+  if (!is_numpy_array(object.ptr())) throw nb::type_error("_upload takes a numpy.ndarray");
+  const auto& array = *reinterpret_cast<const NumpyArray*>(object.ptr());
+  const char* host =
+      array.data - (static_cast<char*>(tensor.data) - static_cast<char*>(lowest(tensor)));
+  nb::gil_scoped_release unlocked;
+  tensor.device->copy_from_host(lowest(tensor), host, span_bytes(tensor));
+}
+
+// Both C-contiguous, of one size and on one device.
+void copy_from(const TensorObject& tensor, const TensorObject& source) {
+  nb::gil_scoped_release unlocked;
+  tensor.device->copy_within(tensor.data, source.data, span_bytes(tensor));
+}
+
+// A C-contiguous tensor; `size` bytes (1, 2 or 4) are repeated over all of it.
+void fill_bytes(const TensorObject& tensor, int size, uint32_t bits) {
+  nb::gil_scoped_release unlocked;
+  tensor.device->fill(tensor.data, span_bytes(tensor) / size, size, bits);
+}
+
+// `stream` as DLPack numbers streams: a handle, or 1 and 2 for the driver's default ones.
+void make_wait(const TensorObject& tensor, uintptr_t stream) {
+  tensor.device->make_wait(reinterpret_cast<void*>(stream));
+}
+
+nb::tuple dlpack_device_tuple(const TensorObject& tensor) {
+  const dlpack::Device device = dlpack_device(*tensor.device);
+  return nb::make_tuple(device.type, device.index);
 }
 
 nb::object with_layout(const TensorObject& source, const Strided& layout, int64_t offset) {
@@ -175,7 +229,7 @@ nb::object reshape_view(const TensorObject& tensor, const std::vector<int64_t>& 
 nb::object dlpack_capsule(const TensorObject& tensor, bool versioned, bool copied) {
   if (!versioned && !tensor.writable)
     throw nb::buffer_error("a read-only tensor needs DLPack 1.0: pass max_version=(1, 0)");
-  wait_for(tensor);
+  if (tensor.device->shares_host_memory()) wait_for(tensor);
   const uint64_t flags =
       (tensor.writable ? 0 : dlpack::kReadOnly) | (copied ? dlpack::kIsCopied : 0);
   return export_dlpack(tensor, versioned ? DlpackVersion::kVersioned : DlpackVersion::kUnversioned,
@@ -231,6 +285,13 @@ void bind_tensor(nb::module_& module) {
            [](const TensorObject& t) { return with_layout(t, reversed_axes(t.layout), 0); })
       .def("_wait", &wait_for)
       .def("_dlpack", &dlpack_capsule, nb::arg("versioned"), nb::arg("copied"))
+      .def("_upload", &upload, nb::arg("array"))
+      .def("_copy_from", &copy_from, nb::arg("source"))
+      .def("_fill_bytes", &fill_bytes, nb::arg("size"), nb::arg("bits"))
+      .def("_make_wait", &make_wait, nb::arg("stream"))
+      .def("_dlpack_device", &dlpack_device_tuple)
+      .def_prop_ro("_is_shared",
+                   [](const TensorObject& t) { return t.device->shares_host_memory(); })
       .def("_numpy", [](nb::handle_t<TensorObject> self) { return to_numpy(self); });
   tensor_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
 

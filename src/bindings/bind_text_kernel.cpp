@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <optional>
 
 #include "bindings/argument_view.h"
 #include "bindings/bindings.h"
@@ -43,6 +44,15 @@ class TextKernel {
     }
   }
 
+  static TextKernel cuda(const std::string& name, const std::string& source,
+                         const std::vector<ParameterTuple>& parameters, int64_t shared_bytes) {
+    TextKernel kernel(name, source, parameters, 0, "relaxed");
+    kernel.artifact_.stages = {{"cuda", source}};
+    kernel.artifact_.shared_bytes = shared_bytes;
+    kernel.is_cuda_ = true;
+    return kernel;
+  }
+
   void launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> threads, const nb::list& values);
 
  private:
@@ -53,6 +63,7 @@ class TextKernel {
     std::vector<Resource*> resources;
     std::vector<Ref<Resource>> held;
     Device* device = nullptr;
+    std::optional<void*> native_stream;
     bool waits = false;
   };
   void add_array(size_t index, PyObject* value, Arguments& arguments) const;
@@ -61,7 +72,13 @@ class TextKernel {
     return "argument `" + artifact_.parameters[index].name + "` of `" + artifact_.kernel + "` ";
   }
 
+  bool runs_on(const Device& device) const {
+    if (is_cuda_) return device.kind() == DeviceKind::kCuda;
+    return device.kind() == DeviceKind::kMetal || device.kind() == DeviceKind::kMetalSim;
+  }
+
   Artifact artifact_;
+  bool is_cuda_ = false;
   std::vector<bool> takes_any_;  // pointers of a type that no dtype stands for
   std::map<Device*, Ref<Kernel>> kernels_;
 };
@@ -92,7 +109,9 @@ void TextKernel::add_array(size_t index, PyObject* value, Arguments& arguments) 
     raise(PyExc_ValueError, named(index) + "is on " + view.device->name() +
                                 ", but an earlier one is on " + arguments.device->name());
   }
-  arguments.waits = arguments.waits || view.origin != ArgumentOrigin::kTensor;
+  const bool is_in_stream = view.origin == ArgumentOrigin::kTensor || view.native_stream;
+  arguments.waits = arguments.waits || !is_in_stream;
+  if (view.native_stream) arguments.native_stream = view.native_stream;
   arguments.slots.push_back(reinterpret_cast<uint64_t>(view.data));
   arguments.extents.insert(arguments.extents.end(), {view.low, view.high});
   if (view.resource != nullptr) arguments.resources.push_back(view.resource);
@@ -102,6 +121,7 @@ void TextKernel::add_array(size_t index, PyObject* value, Arguments& arguments) 
 Kernel& TextKernel::loaded(Device& device) {
   Ref<Kernel>& kernel = kernels_[&device];
   if (kernel) return *kernel;
+  if (is_cuda_) find_cuda_libraries();
   Artifact artifact = artifact_;
   artifact.target = device.name();
   Ref<Kernel> made;
@@ -125,9 +145,9 @@ void TextKernel::launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> thre
     arguments.extents.insert(arguments.extents.end(), {0, 0});
   }
   Device& device = arguments.device != nullptr ? *arguments.device : current_device();
-  if (device.kind() != DeviceKind::kMetal && device.kind() != DeviceKind::kMetalSim)
-    raise(PyExc_ValueError,
-          "`" + artifact_.kernel + "` is a Metal kernel, but is launched on " + device.name());
+  if (!runs_on(device))
+    raise(PyExc_ValueError, "`" + artifact_.kernel + "` is a " + (is_cuda_ ? "CUDA" : "Metal") +
+                                " kernel, but is launched on " + device.name());
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return;
   const Launch request{.kernel = &loaded(device),
                        .parameters = arguments.slots,
@@ -135,7 +155,8 @@ void TextKernel::launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> thre
                        .grid = grid,
                        .threads = threads,
                        .resources = arguments.resources,
-                       .host_arrays = arguments.host_arrays};
+                       .host_arrays = arguments.host_arrays,
+                       .native_stream = arguments.native_stream};
   submit_launch(device.default_stream(), request,
                 arguments.waits ? Submission::kWaits : Submission::kQueues);
 }
@@ -148,6 +169,8 @@ void bind_text_kernel(nb::module_& module) {
                     int32_t, const std::string&>(),
            nb::arg("name"), nb::arg("source"), nb::arg("parameters"), nb::arg("language_version"),
            nb::arg("math_mode"))
+      .def_static("cuda", &TextKernel::cuda, nb::arg("name"), nb::arg("source"),
+                  nb::arg("parameters"), nb::arg("shared_bytes"))
       .def("launch", &TextKernel::launch, nb::arg("grid"), nb::arg("threads"), nb::arg("values"));
 }
 

@@ -1,15 +1,23 @@
 #include "bindings/devices.h"
 
 #include <dlfcn.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
 
 #include "runtime/cpu/device.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/library.h"
 #include "runtime/metal/device.h"
+
+namespace nb = nanobind;
 
 namespace enceladus {
 namespace {
@@ -54,37 +62,68 @@ const std::vector<metal::MetalDevice*>& metal_devices() {
   return devices;
 }
 
-std::vector<Device*> list_devices() {
+// Looking for CUDA devices initializes the driver, so what can do without them does not look.
+enum class Search : uint8_t { kWithoutCuda, kEverywhere };
+
+std::vector<Device*> list_devices(Search search) {
   std::vector<Device*> devices;
   for (metal::MetalDevice* device : metal_devices())
     if (device->kind() == DeviceKind::kMetal) devices.push_back(device);
+  if (search == Search::kEverywhere)
+    devices.insert(devices.end(), cuda::devices().begin(), cuda::devices().end());
   devices.push_back(&cpu::device());
   for (metal::MetalDevice* device : metal_devices())
     if (device->kind() == DeviceKind::kMetalSim) devices.push_back(device);
   return devices;
 }
 
+const std::vector<Device*>& devices_without_cuda() {
+  static const std::vector<Device*> devices = list_devices(Search::kWithoutCuda);
+  return devices;
+}
+
+bool is_cuda(const std::string& name) { return name.rfind("cuda", 0) == 0; }
+
+[[noreturn]] void refuse(const std::string& name, const std::string& present) {
+  if (!is_known_kind(name))
+    throw std::invalid_argument(
+        "`" + name +
+        "` is no device; devices are called cpu, metal, metal-sim or cuda:0 "
+        "(here there is: " +
+        present + ")");
+  std::string message = "device `" + name + "` is not available here; there is: " + present;
+  if (is_cuda(name) && !cuda::unavailable_reason().empty())
+    message += " (" + cuda::unavailable_reason() + ")";
+  throw std::invalid_argument(message);
+}
+
 }  // namespace
 
 const std::vector<Device*>& all_devices() {
-  static const std::vector<Device*> devices = list_devices();
+  static const std::vector<Device*> devices = list_devices(Search::kEverywhere);
   return devices;
+}
+
+std::vector<Device*> started_devices() {
+  std::vector<Device*> started;
+  const bool has_cuda = cuda::is_in_use();
+  for (Device* device : has_cuda ? all_devices() : devices_without_cuda())
+    if (device->has_started()) started.push_back(device);
+  return started;
 }
 
 Device& find_device(const std::string& name) {
   std::string present;
+  for (Device* device : devices_without_cuda())
+    if (device->name() == name) return *device;
   for (Device* device : all_devices()) {
     if (device->name() == name || device->name() == name + ":0") return *device;
     present += (present.empty() ? "" : ", ") + device->name();
   }
-  if (is_known_kind(name))
-    throw std::invalid_argument("device `" + name +
-                                "` is not available here; there is: " + present);
-  throw std::invalid_argument("`" + name +
-                              "` is no device; devices are called cpu, metal, metal-sim or cuda:0 "
-                              "(here there is: " +
-                              present + ")");
+  refuse(name, present);
 }
+
+Device& cuda_device(int index) { return find_device("cuda:" + std::to_string(index)); }
 
 Device& current_device() {
   if (!overrides.empty()) return *overrides.back();
@@ -92,6 +131,13 @@ Device& current_device() {
   const char* named = std::getenv("ENCELADUS_DEVICE");
   if (named && *named) return find_device(named);
   return *all_devices().front();
+}
+
+void find_cuda_libraries() {
+  static bool is_done = false;
+  if (std::exchange(is_done, true)) return;
+  nb::object folders = nb::module_::import_("enceladus._libraries").attr("cuda_folders")();
+  cuda::set_library_folders(nb::cast<std::vector<std::string>>(folders));
 }
 
 void set_default_device(Device& device) {

@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "bindings/argument_view.h"
+#include "bindings/devices.h"
 #include "runtime/cpu/device.h"
+#include "runtime/cuda/device.h"
 #include "support/check.h"
 
 namespace enceladus {
@@ -51,22 +53,31 @@ class DlpackBuffer : public Buffer {
   Managed* managed_;
 };
 
-nb::object request_capsule(nb::handle object) {
+// The stream on which memory of a GPU is to be ready: the driver's default one, called 1.
+nb::object stream_for(const Device& device) {
+  return device.kind() == DeviceKind::kCuda ? nb::object(nb::int_(1)) : nb::none();
+}
+
+nb::object request_capsule(nb::handle object, const Device& device) {
+  nb::object stream = stream_for(device);
   try {
-    return object.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 0));
+    return object.attr("__dlpack__")(nb::arg("stream") = stream,
+                                     nb::arg("max_version") = nb::make_tuple(1, 0));
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError)) throw;
-    return object.attr("__dlpack__")();
+    return object.attr("__dlpack__")(nb::arg("stream") = stream);
   }
 }
 
-void check_device(nb::handle object) {
+Device& device_of(nb::handle object) {
   nb::tuple device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
   const int type = nb::cast<int>(nb::int_(device[0]));
-  if (type == dlpack::kCpu) return;
+  if (type == dlpack::kCpu || type == dlpack::kPinned) return cpu::device();
+  if (type == dlpack::kCuda || type == dlpack::kManaged)
+    return cuda_device(nb::cast<int>(nb::int_(device[1])));
   throw ArgumentProblem(ArgumentProblem::Kind::kValue,
                         "lies on DLPack device type " + std::to_string(type) +
-                            ", but this kernel runs on cpu; copy it to the CPU first");
+                            ", which kernels cannot reach; copy it to the CPU first");
 }
 
 Strided layout_of(const dlpack::Tensor& source) {
@@ -83,13 +94,13 @@ DType required_dtype(const dlpack::ElementType& type) {
 }
 
 template <class Managed>
-TensorObject take_over(Managed* managed, bool writable) {
+TensorObject take_over(Managed* managed, Device& device, bool writable) {
   const dlpack::Tensor& source = managed->tensor;
   TensorObject tensor;
   tensor.data = static_cast<char*>(source.data) + source.byte_offset;
   tensor.dtype = required_dtype(source.element_type);
   tensor.writable = writable;
-  tensor.device = &cpu::device();
+  tensor.device = &device;
   tensor.set_layout(layout_of(source));
   tensor.storage = Ref<DlpackBuffer<Managed>>::adopt(
       new DlpackBuffer<Managed>(managed, reinterpret_cast<void*>(tensor.low),
@@ -114,7 +125,7 @@ Managed* new_export(const TensorObject& tensor) {
   auto context = std::make_unique<ExportContext>(ExportContext{tensor.storage, tensor.layout});
   auto* managed = new Managed{};
   managed->tensor = {.data = tensor.data,
-                     .device = {dlpack::kCpu, 0},
+                     .device = dlpack_device(*tensor.device),
                      .rank = context->layout.rank,
                      .element_type = element_type(tensor.dtype),
                      .shape = context->layout.shape,
@@ -138,6 +149,11 @@ constexpr const char* kVersionedName = "dltensor_versioned";
 
 }  // namespace
 
+dlpack::Device dlpack_device(const Device& device) {
+  if (device.kind() == DeviceKind::kCuda) return {dlpack::kCuda, cuda::ordinal(device)};
+  return {dlpack::kCpu, 0};
+}
+
 std::optional<DType> dlpack_dtype(const dlpack::ElementType& type) {
   for (const DTypeInfo& record : kDTypes) {
     const dlpack::ElementType candidate = element_type(record.dtype);
@@ -148,21 +164,22 @@ std::optional<DType> dlpack_dtype(const dlpack::ElementType& type) {
 }
 
 TensorObject import_dlpack(nb::handle object) {
-  check_device(object);
-  nb::object capsule = request_capsule(object);
+  Device& device = device_of(object);
+  nb::object capsule = request_capsule(object, device);
   // JAX arrays are values: nothing may write to them, whatever the capsule can express.
   const auto module = nb::cast<std::string>(nb::str(object.type().attr("__module__")));
   const bool is_value = module.rfind("jax", 0) == 0;
   if (PyCapsule_IsValid(capsule.ptr(), kVersionedName)) {
     auto* managed =
         static_cast<ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), kVersionedName));
-    TensorObject tensor = take_over(managed, !is_value && !(managed->flags & dlpack::kReadOnly));
+    TensorObject tensor =
+        take_over(managed, device, !is_value && !(managed->flags & dlpack::kReadOnly));
     PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
     return tensor;
   }
   auto* managed = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kName));
   if (!managed) throw nb::python_error();
-  TensorObject tensor = take_over(managed, !is_value);
+  TensorObject tensor = take_over(managed, device, !is_value);
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
   return tensor;
 }

@@ -1,5 +1,5 @@
 // The DLPack exchange format, versions 0 and 1: its structs (a stable C layout), and the way from
-// and to our tensors. Only memory that the CPU can reach.
+// and to our tensors. Memory of the CPU and of NVIDIA GPUs.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -68,10 +68,16 @@ struct ExchangeApi {
 };
 
 constexpr int32_t kCpu = 1;
+constexpr int32_t kCuda = 2;
+constexpr int32_t kPinned = 3;  // host memory of CUDA
+constexpr int32_t kManaged = 13;
 constexpr uint64_t kReadOnly = 1;
 constexpr uint64_t kIsCopied = 2;
 
 }  // namespace dlpack
+
+// How DLPack names a device; memory that the host shares counts as the CPU's.
+dlpack::Device dlpack_device(const Device& device);
 
 // Nothing for a type that kernels do not have.
 std::optional<DType> dlpack_dtype(const dlpack::ElementType& type);

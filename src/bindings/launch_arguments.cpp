@@ -150,6 +150,7 @@ void LaunchArguments::add_array(size_t index, ArgumentView& view, KeyWriter& key
     note_device(index, view.device);
   arrays_[array_count_++] = {static_cast<uint16_t>(index), static_cast<uint16_t>(slots_)};
   push_slot(address, view.low, view.high);
+  if (view.native_stream) native_stream_ = view.native_stream;
   if (view.resource != nullptr) resources_[resource_count_++] = view.resource;
   if (view.held) held_.push_back(std::move(view.held));
 }

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,8 @@ class LaunchArguments {
   // Null where no array argument lies on a device of its own: any device will do.
   Device* device() const { return device_; }
   // Slots of arrays in the host's memory.
+  // The stream of the library that a GPU's array belongs to.
+  std::optional<void*> native_stream() const { return native_stream_; }
   std::span<const uint16_t> host_arrays() const { return {host_slots_, host_count_}; }
   // Index of the first argument of an origin; -1 where there is none.
   int first_of(ArgumentOrigin origin) const { return first_[static_cast<size_t>(origin)]; }
@@ -87,6 +90,7 @@ class LaunchArguments {
   StandIns stand_ins_;
   Device* device_ = nullptr;
   size_t device_argument_ = 0;
+  std::optional<void*> native_stream_;
   int first_[4] = {-1, -1, -1, -1};
   size_t slots_ = 0;
   size_t array_count_ = 0;

@@ -66,6 +66,8 @@ std::shared_ptr<Specialization> specialize(PyObject* self, KernelState& kernel,
   options["arrays_disjoint"] = disjoint;
   options["arrays_small"] = arguments.arrays_small();
   options["device"] = request.device.name();
+  if (const std::string architecture = request.device.architecture(); !architecture.empty())
+    options["architecture"] = architecture;
   std::string own_key(key);  // `key` is the caller's, but Python code runs from here on
   nb::object compiled = nb::handle(self).attr("_specialize")(
       nb::bytes(own_key.data(), own_key.size()), argument_specs(arguments), options,

@@ -77,7 +77,9 @@ void submit(LaunchArguments& arguments, Kernel& kernel, const Grid& grid, Device
   int waits_for = waiting_argument(arguments);
   if (waits_for >= 0 && waiting_forbidden)
     refuse_waiting(arguments, static_cast<size_t>(waits_for));
-  bool waits = waits_for >= 0 || arguments.first_of(ArgumentOrigin::kTorch) >= 0;
+  // PyTorch's own CPU operations do not wait for ours; on CUDA both are in one stream.
+  bool waits = waits_for >= 0 || (arguments.first_of(ArgumentOrigin::kTorch) >= 0 &&
+                                  device.kind() != DeviceKind::kCuda);
   if (!waits && arguments.first_of(ArgumentOrigin::kNumpy) >= 0) hold_numpy_arrays(arguments);
   Launch request;
   request.kernel = &kernel;
@@ -87,6 +89,7 @@ void submit(LaunchArguments& arguments, Kernel& kernel, const Grid& grid, Device
                   static_cast<int32_t>(grid.extents[2])};
   request.resources = {arguments.resources(), arguments.resource_count()};
   if (device.kind() != DeviceKind::kCpu) request.host_arrays = arguments.host_arrays();
+  request.native_stream = arguments.native_stream();
   submit_launch(device.default_stream(), request, waits ? Submission::kWaits : Submission::kQueues);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "bindings/devices.h"
 #include "bindings/dlpack.h"
 #include "runtime/cpu/device.h"
 
@@ -112,7 +113,15 @@ bool view_by_exchange(PyObject* object, ArgumentView* view) {
     PyErr_Clear();
     return false;
   }
-  if (tensor.device.type != dlpack::kCpu) return false;
+  if (tensor.device.type == dlpack::kCuda) {
+    view->device = &cuda_device(tensor.device.index);
+    void* stream = nullptr;
+    if (names()->exchange->current_work_stream(tensor.device.type, tensor.device.index, &stream))
+      throw nb::python_error();
+    view->native_stream = stream;
+  } else if (tensor.device.type != dlpack::kCpu) {
+    return false;
+  }
   const std::optional<DType> dtype = dlpack_dtype(tensor.element_type);
   if (!dtype) return false;
   view->dtype = *dtype;
@@ -125,6 +134,20 @@ bool view_by_exchange(PyObject* object, ArgumentView* view) {
   view->low = reinterpret_cast<uint64_t>(view->data);
   view->high = view->low + static_cast<uint64_t>(elements * byte_size(view->dtype));
   return true;
+}
+
+// For PyTorch without the exchange API.
+void view_device(PyObject* object, ArgumentView* view) {
+  if (attribute(object, names()->is_cpu).ptr() == Py_True) return;
+  nb::object device = nb::handle(object).attr("device");
+  if (text(device.attr("type")) != "cuda")
+    throw ArgumentProblem(Kind::kValue, "is a torch tensor on " + text(device) +
+                                            ", which kernels cannot reach; `.to(\"cpu\")` of it "
+                                            "can be passed");
+  const int index = nb::cast<int>(device.attr("index"));
+  view->device = &cuda_device(index);
+  nb::object stream = nb::module_::import_("torch").attr("_C").attr("_cuda_getCurrentRawStream");
+  view->native_stream = reinterpret_cast<void*>(nb::cast<uintptr_t>(stream(index)));
 }
 
 }  // namespace
@@ -143,10 +166,7 @@ ArgumentView view_torch_tensor(PyObject* object) {
     throw ArgumentProblem(Kind::kValue,
                           "is a view that torch negates lazily: pass `.resolve_neg()` of it");
   if (view_by_exchange(object, &view)) return view;
-  if (attribute(object, names()->is_cpu).ptr() != Py_True)
-    throw ArgumentProblem(Kind::kValue, "is a torch tensor on " +
-                                            text(nb::handle(object).attr("device")) +
-                                            ", but this kernel runs on cpu");
+  view_device(object, &view);
   view.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(call(object, names()->data_ptr)));
   view.dtype = torch_dtype(object);
   view.low = reinterpret_cast<uint64_t>(view.data);

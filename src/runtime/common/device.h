@@ -27,6 +27,8 @@ class Device {
   virtual std::vector<std::pair<std::string, std::string>> properties() const { return {}; }
   // What compiled code and timings depend on: model, architecture, driver. Part of cache keys.
   virtual std::string description() const { return name(); }
+  // What the target's own compiler compiles for ("sm_90a"); empty where one text serves all.
+  virtual std::string architecture() const { return {}; }
   // Largest extent of each grid axis.
   virtual std::array<int64_t, 3> grid_limits() const = 0;
   // Memory of at least that many bytes, aligned to 64, filled with zeros when asked to. Throws

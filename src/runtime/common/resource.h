@@ -37,6 +37,9 @@ class Resource {
   // Whether the destructor may run on a thread of the runtime's own. False for what belongs to
   // Python, which only host threads delete.
   virtual bool deletes_anywhere() const { return true; }
+  // Whether the destructor itself takes effect behind the launches of the last stream, so that it
+  // may run while they are pending.
+  virtual bool deletes_in_stream_order() const { return false; }
 
  private:
   std::atomic<int64_t> owners_{1};

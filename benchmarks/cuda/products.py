@@ -1,0 +1,199 @@
+"""Workloads bound by the tensor cores: matmul with and without an epilogue, attention."""
+
+import math
+
+import torch
+
+import enceladus
+import enceladus.language as tl
+from benchmarks.cuda.workload import Workload
+
+F = torch.nn.functional
+OURS = {torch.float16: "float16", torch.bfloat16: "bfloat16", torch.int8: "int8"}
+# (BM, BN, BK, num_warps, num_stages)
+TILES = (
+    (128, 256, 64, 8, 4),
+    (128, 256, 64, 8, 3),
+    (128, 128, 64, 8, 4),
+    (128, 128, 64, 4, 4),
+    (256, 128, 64, 8, 3),
+    (128, 128, 32, 4, 4),
+    (64, 128, 64, 4, 4),
+    (64, 64, 64, 4, 4),
+)
+
+
+def tile_configs(**more):
+    return [
+        {
+            "BM": bm,
+            "BN": bn,
+            "BK": bk,
+            "GROUP": 8,
+            "num_warps": count,
+            "num_stages": stages,
+            **more,
+        }
+        for bm, bn, bk, count, stages in TILES
+    ]
+
+
+def tile_grid(m, n, config):
+    return (enceladus.cdiv(m, config["BM"]) * enceladus.cdiv(n, config["BN"]),)
+
+
+def operands(m, n, k, dtype):
+    if dtype == torch.int8:
+        a = torch.randint(-128, 128, (m, k), device="cuda", dtype=dtype)
+        b = torch.randint(-128, 128, (k, n), device="cuda", dtype=dtype)
+        return {"a": a, "b": b, "out": torch.empty(m, n, device="cuda", dtype=torch.int32)}
+    a, b = (torch.randn(*s, device="cuda", dtype=dtype) for s in ((m, k), (k, n)))
+    return {"a": a, "b": b, "out": torch.empty(m, n, device="cuda", dtype=dtype)}
+
+
+def product(s):
+    if s["a"].dtype == torch.int8:
+        return torch._int_mm(s["a"], s["b"])
+    return s["a"].float() @ s["b"].float()
+
+
+def matmul(m, n, k, dtype):
+    is_int = dtype == torch.int8
+    peer = torch._int_mm if is_int else torch.mm
+    ours, theirs = (tl.int32, "int32") if is_int else (tl.float32, "float32")
+
+    def triton_type():
+        import triton.language
+
+        return getattr(triton.language, theirs)
+
+    try:
+        triton_configs = tile_configs(ACC=triton_type())
+    except ImportError:
+        triton_configs = []
+    return Workload(
+        title=f"matmul {m}x{n}x{k} {OURS[dtype]}",
+        make=lambda: operands(m, n, k, dtype),
+        reference=product,
+        tolerance=0 if is_int else (8e-3 if dtype == torch.bfloat16 else 1e-3),
+        amount=2.0 * m * n * k,
+        unit="TFLOP/s",
+        set_bytes=(m * k + k * n + m * n) * dtype.itemsize,
+        kernel="matmul_kernel",
+        bind=lambda s, c: ((s["a"], s["b"], s["out"], m, n, k), tile_grid(m, n, c)),
+        configs=tile_configs(ACC=ours),
+        triton_configs=triton_configs,
+        peers={"cuBLAS": lambda s: peer(s["a"], s["b"])},
+    )
+
+
+def pointer_matmul(size, dtype):
+    """Rows that tensor maps cannot describe."""
+    tiles = ((128, 128, 32, 8, 4), (64, 64, 32, 4, 4), (64, 128, 32, 4, 4), (64, 64, 64, 4, 3))
+    return Workload(
+        title=f"matmul by pointers {size}^3 {OURS[dtype]}",
+        make=lambda: operands(size, size, size, dtype),
+        reference=product,
+        tolerance=1e-3,
+        amount=2.0 * size**3,
+        unit="TFLOP/s",
+        set_bytes=3 * size * size * dtype.itemsize,
+        kernel="pointer_matmul_kernel",
+        bind=lambda s, c: (
+            (s["a"], s["b"], s["out"], size, size, size),
+            (enceladus.cdiv(size, c["BN"]), enceladus.cdiv(size, c["BM"])),
+        ),
+        configs=[
+            {"BM": bm, "BN": bn, "BK": bk, "num_warps": count, "num_stages": stages}
+            for bm, bn, bk, count, stages in tiles
+        ],
+        peers={"cuBLAS": lambda s: torch.mm(s["a"], s["b"])},
+    )
+
+
+def bias_gelu(size, dtype):
+    def make():
+        made = operands(size, size, size, dtype)
+        made["a"] /= math.sqrt(size)
+        return {**made, "bias": torch.randn(size, device="cuda", dtype=dtype)}
+
+    return Workload(
+        title=f"matmul + bias + GELU {size}^3 {OURS[dtype]}",
+        make=make,
+        reference=lambda s: F.gelu(product(s) + s["bias"].float(), approximate="tanh"),
+        tolerance=2e-3,
+        amount=2.0 * size**3,
+        unit="TFLOP/s",
+        set_bytes=3 * size * size * dtype.itemsize,
+        kernel="bias_gelu_kernel",
+        bind=lambda s, c: (
+            (s["a"], s["b"], s["out"], s["bias"], size, size, size),
+            tile_grid(size, size, c),
+        ),
+        configs=tile_configs(),
+        peers={
+            "cuBLASLt epilogue": lambda s: torch._addmm_activation(
+                s["bias"], s["a"], s["b"], use_gelu=True
+            )
+        },
+    )
+
+
+def attention(batch, heads, length, width, causal):
+    def make():
+        shape = (batch, heads, length, width)
+        q, k, v = (torch.randn(shape, device="cuda", dtype=torch.float16) for _ in range(3))
+        return {"q": q, "k": k, "v": v, "out": torch.empty_like(q)}
+
+    def cudnn(s):
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            return F.scaled_dot_product_attention(s["q"], s["k"], s["v"], is_causal=causal)
+
+    def reference(s):
+        # One batch and few heads in float32; the rest by the library's float16.
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            return F.scaled_dot_product_attention(s["q"], s["k"], s["v"], is_causal=causal)
+
+    tiles = ((128, 128, 8, 2), (128, 64, 4, 3), (128, 64, 8, 3), (64, 64, 4, 3), (128, 128, 8, 3))
+    return Workload(
+        title=f"attention{' causal' if causal else ''} ({batch},{heads},{length},{width})",
+        make=make,
+        reference=reference,
+        tolerance=2e-3,
+        amount=4.0 * batch * heads * length * length * width * (0.5 if causal else 1),
+        unit="TFLOP/s",
+        set_bytes=4 * batch * heads * length * width * 2,
+        kernel="attention_kernel",
+        bind=lambda s, c: (
+            (s["q"], s["k"], s["v"], s["out"], length, 1.4426950408889634 / math.sqrt(width)),
+            (enceladus.cdiv(length, c["BM"]), batch * heads),
+        ),
+        configs=[
+            {"CAUSAL": causal, "D": width, "BM": bm, "BN": bn, "num_warps": w, "num_stages": s}
+            for bm, bn, w, s in tiles
+        ],
+        peers={"cuDNN (SDPA)": cudnn},
+    )
+
+
+def workloads(quick):
+    fp16, bf16, int8 = torch.float16, torch.bfloat16, torch.int8
+    if quick:
+        return [matmul(1024, 1024, 1024, fp16), attention(1, 4, 1024, 64, False)]
+    return [
+        matmul(4096, 4096, 4096, fp16),
+        matmul(8192, 8192, 8192, fp16),
+        matmul(8192, 8192, 8192, bf16),
+        matmul(2000, 2000, 2000, fp16),
+        matmul(1024, 4096, 1024, fp16),
+        pointer_matmul(513, fp16),
+        matmul(8192, 8192, 8192, int8),
+        bias_gelu(8192, fp16),
+        attention(4, 32, 4096, 128, False),
+        attention(4, 32, 4096, 128, True),
+        attention(1, 16, 2048, 64, False),
+    ]

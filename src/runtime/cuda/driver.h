@@ -1,0 +1,62 @@
+// The CUDA driver, loaded with dlopen: its few types that we use and a table of its functions,
+// declared here so that building needs nothing of CUDA. No state of ours; see `context.h`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace enceladus::cuda {
+
+using Result = int;  // CUresult
+using DeviceHandle = int;
+using DevicePointer = unsigned long long;
+using ContextHandle = struct CUctx_st*;
+using StreamHandle = struct CUstream_st*;
+using EventHandle = struct CUevent_st*;
+using ModuleHandle = struct CUmod_st*;
+using FunctionHandle = struct CUfunc_st*;
+using PoolHandle = struct CUmemPoolHandle_st*;
+
+struct PoolProperties {     // CUmemPoolProps
+  int allocation_type = 1;  // pinned, as device memory is
+  int handle_types = 0;
+  struct {
+    int type = 1;  // a device
+    int id = 0;
+  } location;
+  void* security_attributes = nullptr;
+  size_t max_size = 0;
+  unsigned short usage = 0;
+  unsigned char reserved[54] = {};
+};
+
+inline constexpr Result kSuccess = 0;
+inline constexpr Result kOutOfMemory = 2;
+inline constexpr Result kNotInitialized = 3;
+inline constexpr Result kNoDevice = 100;
+inline constexpr Result kNotReady = 600;
+
+// The default stream, in order with every blocking stream of the context. The value 0 means the
+// same, but not where a library was compiled for per-thread default streams.
+inline const StreamHandle kLegacyStream = reinterpret_cast<StreamHandle>(uintptr_t{1});
+
+struct Driver {
+#define ENC_DRIVER_FUNCTION(member, symbol, ...) \
+  using member##_type = __VA_ARGS__;             \
+  member##_type* member = nullptr;
+#include "runtime/cuda/driver_functions.def"
+#undef ENC_DRIVER_FUNCTION
+};
+
+// Loads and initializes the driver once. Throws DeviceFailure that says what is missing: no
+// library, one too old (which function), no device, or cuInit's answer. After a fork of an
+// initialized process it throws too: CUDA does not survive one.
+const Driver& driver();
+// Whether `driver` has succeeded in this process, and no fork came since.
+bool is_driver_usable();
+
+// "CUDA_ERROR_INVALID_VALUE (invalid argument)".
+std::string error_text(const Driver& driver, Result result);
+
+}  // namespace enceladus::cuda

@@ -1,0 +1,39 @@
+// A cubin made launchable: its function, limits checked by the device's own figures, and the tensor
+// maps that its launches need.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "runtime/common/kernel.h"
+#include "runtime/common/stream.h"
+#include "runtime/cuda/context.h"
+#include "runtime/cuda/tensor_maps.h"
+
+namespace enceladus::cuda {
+
+class CudaKernel : public Kernel {
+ public:
+  // Throws DeviceFailure when the driver refuses the cubin, and where a program needs more threads
+  // or shared memory than the device has.
+  CudaKernel(const Context& context, Artifact artifact);
+
+  FunctionHandle function() const { return function_; }
+  int threads() const { return threads_; }
+  // Programs that the whole device runs at once.
+  int resident_programs() const { return resident_programs_; }
+  TensorMapCache& tensor_maps() { return tensor_maps_; }
+  bool has_messages() const { return !artifact().messages.empty(); }
+
+ private:
+  void check_limits(const Context& context) const;
+
+  // Never unloaded: a graph that a framework captured may still launch it.
+  ModuleHandle module_ = nullptr;
+  FunctionHandle function_ = nullptr;
+  int threads_ = 0;
+  int resident_programs_ = 0;
+  TensorMapCache tensor_maps_;
+};
+
+}  // namespace enceladus::cuda

@@ -1,0 +1,26 @@
+// CUDA C++ text to a cubin, by NVRTC loaded with dlopen. Needs no GPU; may run on many threads at
+// once.
+#pragma once
+
+#include <string>
+
+#include "support/artifact.h"
+
+namespace enceladus::cuda {
+
+struct CompiledText {
+  std::string cubin;
+  std::string log;
+  int registers = -1;  // of a thread, of the last kernel in the text
+  int spills = -1;     // bytes stored
+};
+
+// `architecture` is "sm_90a". Throws DeviceFailure where there is no NVRTC, or with its messages
+// where it refuses the text.
+CompiledText compile_text(const std::string& text, const std::string& name,
+                          const std::string& architecture);
+
+// Fills in an artifact's binary, registers and spills from its stage "cuda".
+void compile_artifact(Artifact& artifact, const std::string& architecture);
+
+}  // namespace enceladus::cuda

@@ -1,0 +1,110 @@
+"""PyTorch, CuPy and JAX arrays on the GPU: streams, graphs, shared memory."""
+
+import pytest
+
+import enceladus
+import enceladus.language as tl
+
+torch = pytest.importorskip("torch")
+
+
+@enceladus.jit
+def scale_kernel(x_ptr, out_ptr, n, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) * factor, mask=mask)
+
+
+def scale(x, out, factor):
+    n = x.numel() if hasattr(x, "numel") else x.size
+    scale_kernel[(enceladus.cdiv(n, 1024),)](x, out, n, factor, BLOCK=1024)
+
+
+def slow(milliseconds=50):
+    """Keeps the current stream busy."""
+    torch.cuda._sleep(int(milliseconds * 1e6))
+
+
+def test_launches_on_torch_tensors_run_in_the_current_stream_without_waiting():
+    x = torch.randn(1 << 20, device="cuda")
+    out = torch.empty_like(x)
+    scale(x + 1, out, 1.0)  # compiled, and PyTorch's kernels loaded
+    out * 1.0
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        slow()
+        y = x + 1
+        scale(y, out, 2.0)
+        assert not stream.query(), "the launch waited"
+        result = out * 1.0
+    stream.synchronize()
+    torch.testing.assert_close(result, (x + 1) * 2)
+
+
+def test_launches_are_captured_into_a_graph():
+    x = torch.zeros(5000, device="cuda")
+    middle, out = torch.empty_like(x), torch.empty_like(x)
+    scale(x, out, 3.0)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        scale(x, middle, 3.0)
+        scale(middle + 1, out, 2.0)
+    for value in (1.0, 5.0):
+        x.fill_(value)
+        graph.replay()
+        torch.cuda.synchronize()
+        assert out[0].item() == out[-1].item() == (value * 3 + 1) * 2
+
+
+def test_tensors_of_ours_and_torchs_share_memory_in_order():
+    ours = enceladus.zeros(3000, device="cuda:0")
+    theirs = torch.from_dlpack(ours)
+    assert theirs.data_ptr() == ours.data_ptr()
+    stream = torch.cuda.Stream()
+    x = torch.ones(3000, device="cuda")
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        slow()
+        scale(x, ours, 4.0)  # on their stream; ours waits for it
+    assert ours.numpy().sum() == 12000
+    back = enceladus.from_dlpack(x)
+    scale(back, ours, 5.0)
+    assert theirs.sum().item() == 15000
+    assert torch.as_tensor(ours, device="cuda").data_ptr() == ours.data_ptr()
+
+
+def test_cupy_arrays():
+    cupy = pytest.importorskip("cupy")
+    x = cupy.arange(2000, dtype=cupy.float32)
+    out = cupy.zeros_like(x)
+    scale(x, out, 2.0)
+    assert float(out.sum()) == 2 * 1999 * 1000
+    t = enceladus.ones(16, device="cuda:0")
+    assert float(cupy.asarray(t).sum()) == 16
+
+
+def test_jax_arrays_are_read():
+    jax = pytest.importorskip("jax")
+    x = jax.numpy.arange(2000, dtype="float32")
+    if next(iter(x.devices())).platform not in ("gpu", "cuda"):
+        pytest.skip("this JAX has no GPU")
+    out = enceladus.zeros(2000, device="cuda:0")
+    scale(x, out, 2.0)
+    assert out.numpy().sum() == 2 * 1999 * 1000
+    with pytest.raises(ValueError, match="read-only"):
+        scale(out, x, 1.0)
+
+
+def test_numpy_arrays_mix_with_gpu_arrays():
+    import numpy as np
+
+    x = np.ones(100, np.float32)
+    out = torch.zeros(100, device="cuda")
+    scale(x, out, 6.0)
+    assert out.sum().item() == 600
+
+
+def test_arrays_on_two_devices_are_refused():
+    x = enceladus.zeros(4, device="cpu")
+    with pytest.raises(ValueError, match="different devices"):
+        scale(x, torch.zeros(4, device="cuda"), 1.0)

@@ -1,0 +1,282 @@
+"""The host's side of CUDA, on machines without a GPU: in processes whose driver is a stand-in.
+
+The stand-in (tests/fake_cuda) runs no GPU code; it knows `add_kernel` by name. NVRTC is the real
+one, so the kernels launched here are really compiled.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+FAKE = Path(__file__).parents[1] / "fake_cuda" / "fake_cuda.cpp"
+KERNEL = """
+import numpy as np
+import enceladus
+import enceladus.language as tl
+
+@enceladus.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, x + y, mask=mask)
+"""
+
+
+def has_driver():
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
+@pytest.fixture(scope="session")
+def fake_folder(tmp_path_factory):
+    """A folder with the stand-in under the driver's name."""
+    compiler = shutil.which("c++") or shutil.which("g++")
+    if compiler is None or sys.platform != "linux":
+        pytest.skip("the stand-in for the driver needs a C++ compiler and Linux")
+    folder = tmp_path_factory.mktemp("fake_cuda")
+    flags = ["-std=c++20", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"]
+    subprocess.run([compiler, *flags, str(FAKE), "-o", str(folder / "libcuda.so.1")], check=True)
+    return folder
+
+
+@pytest.fixture
+def run(fake_folder, tmp_path):
+    """Runs Python text in a process of its own; its output."""
+
+    def call(text, **settings):
+        (tmp_path / "script.py").write_text(textwrap.dedent(text))
+        environment = {
+            **os.environ,
+            "LD_LIBRARY_PATH": str(fake_folder),
+            "ENCELADUS_CACHE_DIR": str(tmp_path / "cache"),
+            "FAKE_CUDA_JOURNAL": str(tmp_path / "journal"),
+            **settings,
+        }
+        environment.pop("ENCELADUS_DEVICE", None)
+        command = [sys.executable, str(tmp_path / "script.py")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    call.journal = lambda: (tmp_path / "journal").read_text().splitlines()
+    return call
+
+
+needs_nvrtc = pytest.mark.skipif(
+    not list(Path(sys.prefix).glob("lib/python*/site-packages/nvidia/*/lib/libnvrtc.so*"))
+    and shutil.which("nvcc") is None,
+    reason="no NVRTC here",
+)
+
+
+def test_importing_does_not_touch_the_driver(run):
+    run("import enceladus; enceladus.zeros(3, device='cpu').tolist(); open('/dev/null')")
+    with pytest.raises(FileNotFoundError):
+        run.journal()
+
+
+def test_cuda_comes_before_the_cpu(run):
+    found = run("import enceladus; print(*enceladus.devices(), enceladus.current_device())")
+    assert found.split()[0] == "cuda:0"
+    assert found.split()[-1] == "cuda:0"
+    assert "cpu" in found.split()
+
+
+MESSAGES = """
+import enceladus
+try:
+    enceladus.zeros(3, device="cuda:1")
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        pytest.param(
+            {"LD_LIBRARY_PATH": ""},
+            "there is no CUDA driver here: libcuda.so.1",
+            marks=pytest.mark.skipif(has_driver(), reason="there is a driver"),
+        ),
+        ({"FAKE_CUDA_DEVICES": "0"}, "sees no GPU"),
+        ({"FAKE_CUDA_VERSION": "11080"}, "too old: it serves CUDA 11.8, and Enceladus needs 12.0"),
+        ({"FAKE_CUDA_FAIL": "cuInit=802"}, "cuInit answered CUDA error 802"),
+        ({}, "there is: cuda:0, cpu"),
+    ],
+)
+def test_a_device_that_is_not_there_is_refused_with_the_reason(run, settings, words):
+    message = run(MESSAGES, **settings)
+    assert "device `cuda:1` is not available here" in message
+    assert words in message
+
+
+def test_tensors_copy_between_host_and_device(run):
+    out = run(
+        """
+        import numpy as np
+        import enceladus
+
+        array = np.arange(12, dtype=np.float32).reshape(3, 4)
+        t = enceladus.from_numpy(array, device="cuda:0")
+        array[:] = -1
+        print(t.device, t.numpy().sum(), t[1:, ::2].tolist(), t.T.tolist()[1])
+        copy = t.numpy()
+        t.fill_(7)
+        print(copy.sum(), t.numpy().sum())
+        t[1:, ::2] = np.zeros((2, 2))
+        print(t.tolist())
+        u = t.clone()
+        u[0] = 5
+        print(u[0].tolist(), t[0].tolist(), u.to("int64").tolist()[1])
+        print(enceladus.full((2,), 1.5, dtype="bfloat16", device="cuda:0").tolist())
+        """
+    )
+    assert out.splitlines() == [
+        "cuda:0 66.0 [[4.0, 6.0], [8.0, 10.0]] [1.0, 5.0, 9.0]",
+        "66.0 84.0",
+        "[[7.0, 7.0, 7.0, 7.0], [0.0, 7.0, 0.0, 7.0], [0.0, 7.0, 0.0, 7.0]]",
+        "[5.0, 5.0, 5.0, 5.0] [7.0, 7.0, 7.0, 7.0] [0, 7, 0, 7]",
+        "[1.5, 1.5]",
+    ]
+
+
+def test_random_numbers_are_those_of_the_cpu(run):
+    out = run(
+        """
+        import enceladus
+        found = []
+        for device in ("cpu", "cuda:0"):
+            enceladus.manual_seed(3)
+            found.append(enceladus.randn(1000, dtype="float16", device=device).numpy())
+        print((found[0] == found[1]).all())
+        """
+    )
+    assert out.strip() == "True"
+
+
+def test_other_libraries_see_a_device_pointer_in_the_default_stream(run):
+    out = run(
+        """
+        import enceladus
+        t = enceladus.zeros((2, 3), dtype="float16", device="cuda:0")
+        shown = t[:, 1:].__cuda_array_interface__
+        print(shown["shape"], shown["strides"], shown["typestr"], shown["stream"])
+        print(shown["data"][0] == t.data_ptr() + 2, t.__dlpack_device__())
+        t.__dlpack__(stream=77)
+        back = enceladus.from_dlpack(t)
+        print(back.device, back.data_ptr() == t.data_ptr())
+        print(hasattr(enceladus.zeros(1, device="cpu"), "__cuda_array_interface__"))
+        """
+    )
+    assert out.splitlines() == [
+        "(2, 2) (6, 2) <f2 1",
+        "True (2, 0)",
+        "cuda:0 True",
+        "False",
+    ]
+    assert "wait in stream 77" in run.journal()
+
+
+@needs_nvrtc
+def test_numpy_arrays_are_copied_and_only_the_written_one_comes_back(run):
+    out = run(
+        KERNEL
+        + """
+x, y, out = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32), np.zeros(1000, np.float32)
+add_kernel[(4,)](x, y, out, 1000, BLOCK=256)
+print(out[0], out[999])
+"""
+    )
+    assert out.strip() == "1.0 1000.0"
+    journal = run.journal()
+    assert [line for line in journal if line.startswith("to host")] == ["to host 4000"]
+    assert any(line.startswith("launch add_kernel grid 4 1 1 threads 128") for line in journal)
+
+
+@needs_nvrtc
+def test_tensor_launches_do_not_wait_and_the_cubin_is_kept_on_disk(run):
+    text = (
+        KERNEL
+        + """
+x = enceladus.from_numpy(np.ones(64, np.float32), device="cuda:0")
+out = enceladus.empty_like(x)
+compiled = add_kernel.warmup(x, x, out, 64, BLOCK=64)
+before = len(open(__import__("os").environ["FAKE_CUDA_JOURNAL"]).readlines())
+add_kernel[(1,)](x, x, out, 64, BLOCK=64)
+lines = open(__import__("os").environ["FAKE_CUDA_JOURNAL"]).readlines()[before:]
+print(len(lines), lines[0].split()[0], compiled.registers > 0, compiled.spills, out.numpy().sum())
+print("nvrtc" in compiled.timings, "__global__" in compiled.cuda)
+"""
+    )
+    assert run(text).splitlines() == ["1 launch True 0 128.0", "True True"]
+    assert run(text).splitlines()[1] == "False True"  # from disk
+
+
+@needs_nvrtc
+def test_an_error_of_the_driver_is_a_cuda_error_with_the_kernels_name(run):
+    out = run(
+        KERNEL
+        + """
+x = enceladus.zeros(64, device="cuda:0")
+add_kernel[(1,)](x, x, x, 64, BLOCK=64)
+try:
+    enceladus.synchronize()
+except enceladus.CudaError as error:
+    print(error)
+try:
+    x.numpy()
+except enceladus.CudaError as error:
+    print(error)
+import os; os._exit(0)
+""",
+        FAKE_CUDA_FAULT="700",
+    )
+    first, second = out.splitlines()
+    assert "behind kernel `add_kernel` answered CUDA_ERROR_ILLEGAL_ADDRESS" in first
+    assert "context of this process is lost" in first
+    assert "context of this process is lost" in second
+
+
+def test_memory_that_is_not_there_is_a_memory_error_with_figures(run):
+    out = run(
+        """
+        import enceladus
+        try:
+            enceladus.empty(1 << 30, device="cuda:0")
+        except MemoryError as error:
+            print(error)
+        """
+    )
+    assert "cuda:0 has no 4294967296 bytes left: " in out
+
+
+def test_a_forked_child_is_told_that_cuda_is_gone(run):
+    out = run(
+        """
+        import os
+        import enceladus
+        t = enceladus.zeros(3, device="cuda:0")
+        if os.fork() == 0:
+            try:
+                enceladus.zeros(3, device="cuda:0")
+            except enceladus.CudaError as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.wait()
+        print(t.tolist())
+        """
+    )
+    assert "this process was forked from one that used CUDA" in out
+    assert out.splitlines()[-1] == "[0.0, 0.0, 0.0]"
