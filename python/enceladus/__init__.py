@@ -32,6 +32,8 @@ from enceladus.jit import JITFunction, async_numpy, cdiv, jit, next_power_of_2
 from enceladus.metal import MetalKernel, metal_kernel
 from enceladus.random import manual_seed, rand, randn
 
+__version__ = "0.1.0"
+
 __all__ = [
     "CompilationError",
     "CompiledKernel",
