@@ -48,9 +48,11 @@ class Writer {
         "enc_mma_" + instruction_ + "_" + ptx_type(a_, true) + "_" + ptx_type(b_, true);
     int sums = 1 << shape.accumulator.registers.size();
     std::string places = list(sums);
+    // One after the other: the operands of `+` are evaluated in any order.
+    std::string left = list(words(a_, shape.a));
+    std::string right = list(words(b_, shape.b));
     std::string text = "mma.sync.aligned." + instruction_ + ".row.col." + types + " " + places +
-                       ", " + list(words(a_, shape.a)) + ", " + list(words(b_, shape.b)) + ", " +
-                       places + ";";
+                       ", " + left + ", " + right + ", " + places + ";";
     std::string outputs, inputs;
     for (int i = 0; i < sums; ++i)
       outputs += (i ? ", " : "") + operand(std::string("+") + constraint(accumulator_), "d", i);
