@@ -55,8 +55,14 @@ Roots MemoryEffects::roots(const Operation& access) const {
 }
 
 bool MemoryEffects::may_alias(const Operation& a, const Operation& b) const {
-  Roots x = roots(a);
-  Roots y = roots(b);
+  return may_alias(roots(a), roots(b));
+}
+
+bool MemoryEffects::may_alias(const Value* pointer, const Operation& access) const {
+  return may_alias(roots(pointer), roots(access));
+}
+
+bool MemoryEffects::may_alias(const Roots& x, const Roots& y) const {
   if (x == Roots() || y == Roots()) return false;
   return !arrays_disjoint_ || x.anything || y.anything || (x.parameters & y.parameters) != 0;
 }

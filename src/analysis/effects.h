@@ -37,10 +37,12 @@ class MemoryEffects {
   // Whether two memory operations may touch the same bytes. Different parameters may point to one
   // array unless the options say that arrays are disjoint.
   bool may_alias(const ir::Operation& a, const ir::Operation& b) const;
+  bool may_alias(const ir::Value* pointer, const ir::Operation& access) const;
   // Whether the two may not change places: they may alias and one of them writes.
   bool must_keep_order(const ir::Operation& a, const ir::Operation& b) const;
 
  private:
+  bool may_alias(const Roots& x, const Roots& y) const;
   static bool contains(const Roots& roots, int parameter);
   bool region(const ir::Region& region);
   bool operation(const ir::Operation& op);

@@ -87,6 +87,7 @@ frontend::FrontendResult run_frontend(nb::handle function, const nb::list& specs
   using Grid = std::pair<int, int>;
   std::tie(function_options.dot_warps_m, function_options.dot_warps_n) =
       option<Grid>(options, "dot_warps", {0, 0});
+  function_options.num_stages = option(options, "num_stages", 0);
   function_options.dot_backend =
       dot_backend_named(option<std::string>(options, "dot_backend", "auto"));
   return frontend::build_function(function, arguments, function_options);

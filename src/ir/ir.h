@@ -214,6 +214,7 @@ struct FunctionOptions {
   int dot_warps_m = 0;
   int dot_warps_n = 0;
   DotBackend dot_backend = DotBackend::kAuto;
+  int num_stages = 0;  // slots of a loop's ring of loads; 0: the target's choice
 };
 
 struct CallSite {

@@ -82,6 +82,17 @@ std::string check_shared(const Operation& op) {
   return unless(vector >= 1 && data.elements() % vector == 0, "the vector does not fit");
 }
 
+std::string check_matrix_load(const Operation& op) {
+  const Type& data = op.result()->type();
+  int64_t matrices = op.integer(AttributeName::kMatrices);
+  if (matrices != 1 && matrices != 2 && matrices != 4) return "1, 2 or 4 matrices";
+  int64_t bytes = data.elements() * byte_size(data.dtype());
+  bool fits = bytes == 4 * matrices * op.operand(1)->type().elements();
+  if (!data.is_number() || !fits) return "the result has a word of each matrix";
+  bool transposes = op.integer(AttributeName::kTransposed) != 0;
+  return unless(!transposes || byte_size(data.dtype()) == 2, "only 16-bit elements turn");
+}
+
 std::string check_mma(const Operation& op) {
   std::span<const int64_t> fragments = op.integers(AttributeName::kFragments);
   std::span<const int64_t> registers = op.integers(AttributeName::kFragmentRegisters);
@@ -120,6 +131,8 @@ std::string check_simt(const Operation& op) {
     case Opcode::kSharedLoad:
     case Opcode::kSharedStore:
       return check_shared(op);
+    case Opcode::kMatrixLoad:
+      return check_matrix_load(op);
     case Opcode::kMma:
       return check_mma(op);
     default:

@@ -48,7 +48,7 @@ std::vector<Parameter> parameters_of(const ir::Function& function) {
   return parameters;
 }
 
-Artifact compile_for_target(const ir::Function& function, const CompileOptions& options,
+Artifact compile_for_target(ir::Function& function, const CompileOptions& options,
                             Stopwatch& stopwatch) {
   if (options.target == "cpu") return compile_cpu(function, options, stopwatch);
   if (options.target == "metal" || options.target == "metal-sim")
@@ -66,8 +66,17 @@ void describe(const ir::Function& function, Artifact& artifact) {
   artifact.parameters = parameters_of(function);
   artifact.bytes_per_program = cost.bytes;
   artifact.operations_per_program = cost.operations;
-  artifact.stages.emplace(artifact.stages.begin(), "ir",
-                          ir::print(function, {.source_lines = true}));
+  artifact.stages.emplace_back("ir", ir::print(function, {.source_lines = true}));
+}
+
+// Adds that to what the target made.
+void adopt(Artifact&& description, Artifact& artifact) {
+  artifact.kernel = std::move(description.kernel);
+  artifact.num_warps = description.num_warps;
+  artifact.parameters = std::move(description.parameters);
+  artifact.bytes_per_program = description.bytes_per_program;
+  artifact.operations_per_program = description.operations_per_program;
+  artifact.stages.insert(artifact.stages.begin(), std::move(description.stages.front()));
 }
 
 }  // namespace
@@ -81,11 +90,14 @@ CompileResult compile(std::unique_ptr<ir::Function> function, const CompileOptio
   });
   stopwatch.lap("tile passes");
 
+  // Before a target's own passes change the function.
+  Artifact description;
+  describe(*function, description);
+  stopwatch.lap("description");
   CompileResult result;
   result.artifact = compile_for_target(*function, options, stopwatch);
   result.artifact.target = options.target;
-  describe(*function, result.artifact);
-  stopwatch.lap("description");
+  adopt(std::move(description), result.artifact);
   result.times = stopwatch.take();
   return result;
 }

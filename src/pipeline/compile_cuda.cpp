@@ -5,8 +5,7 @@
 
 namespace enceladus::pipeline {
 
-Artifact compile_cuda(const ir::Function& function, const CompileOptions& options,
-                      Stopwatch& stopwatch) {
+Artifact compile_cuda(ir::Function& function, const CompileOptions& options, Stopwatch& stopwatch) {
   cuda::CudaOptions cuda_options;
   cuda_options.after_pass = [&](const ir::Function& simt, std::string_view pass) {
     stopwatch.lap(std::string(pass));

@@ -14,7 +14,8 @@ using ir::Opcode;
 using ir::Operation;
 
 bool is_shared(const Operation& op) {
-  return op.is(Opcode::kSharedLoad) || op.is(Opcode::kSharedStore);
+  return op.is(Opcode::kSharedLoad) || op.is(Opcode::kSharedStore) || op.is(Opcode::kMatrixLoad) ||
+         op.is(Opcode::kCopyAsync);
 }
 
 bool is_device(const Operation& op) {
@@ -24,6 +25,8 @@ bool is_device(const Operation& op) {
 bool overlap_in_shared(const Operation& a, const Operation& b) {
   const Operation& x = *a.operand(0)->definition();
   const Operation& y = *b.operand(0)->definition();
+  // A ring's accesses are ordered by its waits.
+  if (&x == &y && x.integer_or(AttributeName::kStaged, 0)) return false;
   int64_t x_first = x.integer(AttributeName::kOffset), y_first = y.integer(AttributeName::kOffset);
   return x_first < y_first + y.integer(AttributeName::kBytes) &&
          y_first < x_first + x.integer(AttributeName::kBytes);
@@ -104,9 +107,15 @@ class Inserter {
 
   bool conflicts(const Operation& earlier, const Operation& op) const {
     if (!analysis::writes_memory(earlier) && !analysis::writes_memory(op)) return false;
+    if (op.is(Opcode::kCopyAsync) && is_device(earlier)) return reads_written(op, earlier);
     if (is_shared(earlier) != is_shared(op)) return false;
     if (is_shared(op)) return overlap_in_shared(earlier, op);
     return effects_.may_alias(earlier, op);
+  }
+
+  // Whether the copy's source is what the device access wrote.
+  bool reads_written(const Operation& copy, const Operation& access) const {
+    return analysis::writes_memory(access) && effects_.may_alias(copy.operand(2), access);
   }
 
   ir::Builder builder_;

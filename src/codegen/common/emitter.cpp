@@ -60,9 +60,12 @@ void Emitter::operation(const Operation& op) {
   if (is_inline(op)) return;
   OpClass op_class = op.record().op_class;
   if (op.is(Opcode::kLinear)) return linear(op);
-  if (op_class == OpClass::kElementwise && op.result()->type().rank() > 0) return append(op);
+  bool is_target = is_target_operation(op);
+  if (op_class == OpClass::kElementwise && op.result()->type().rank() > 0 && !is_target)
+    return append(op);
   flush();
   out_.at(op.location());
+  if (is_target) return target_operation(op);
   if (op_class == OpClass::kElementwise || op_class == OpClass::kSource)
     return scalar_statement(op);
   switch (op.opcode()) {

@@ -46,6 +46,8 @@ class Emitter {
   // Writes an operation that the walk does not: of memory, between lanes, of the whole program.
   // Names its results; no elementwise operation is pending.
   virtual void target_operation(const ir::Operation& op) = 0;
+  // Whether an elementwise operation on arrays is target_operation's, too.
+  virtual bool is_target_operation(const ir::Operation& op) const { return false; }
   // For those that target_operation does not know either.
   [[noreturn]] void refuse(const ir::Operation& op) const;
 

@@ -73,12 +73,16 @@ std::string hinted_store(std::string_view hint) {
 std::string load_name(std::string_view hint) { return with_hint("load", hint); }
 std::string store_name(std::string_view hint) { return with_hint("store", hint); }
 
+// Also in a form that leaves memory alone where the mask is false.
 std::string load_text(std::string_view hint) {
   std::string word = hint.empty() ? "*(const W*)p" : with_hint("ld", hint) + "((const W*)p)";
-  return (hint.empty() ? "" : hinted_load(hint)) +
-         "template <int N, typename T>\n__device__ inline void " + load_name(hint) +
-         "(T* registers, const T* p) {\n  typedef typename Word<N * sizeof(T)>::type W;\n"
-         "  W word = " +
+  std::string head = "template <int N, typename T>\n__device__ inline void " + load_name(hint) +
+                     "(T* registers, const T* p";
+  std::string type = ") {\n  typedef typename Word<N * sizeof(T)>::type W;\n";
+  return (hint.empty() ? "" : hinted_load(hint)) + head + type + "  W word = " + word +
+         ";\n  memcpy(registers, &word, sizeof(W));\n}\n" + head + ", bool mask, T other" + type +
+         "  T others[N];\n#pragma unroll\n  for (int i = 0; i < N; ++i) others[i] = other;\n"
+         "  W word;\n  memcpy(&word, others, sizeof(W));\n  if (mask) word = " +
          word + ";\n  memcpy(registers, &word, sizeof(W));\n}\n";
 }
 

@@ -1,17 +1,30 @@
 #include "codegen/cuda/compile_cuda.h"
 
+#include <utility>
+
+#include "codegen/cuda/dot_warps.h"
 #include "codegen/cuda/kernel_text.h"
 #include "codegen/cuda/target.h"
 #include "codegen/cuda/tensor_maps.h"
 #include "ir/printer.h"
+#include "lowering/tile_to_simt/access.h"
 #include "lowering/tile_to_simt/tile_to_simt.h"
 #include "transforms/barriers.h"
 #include "transforms/cse.h"
 #include "transforms/rings.h"
 #include "transforms/shared_memory.h"
+#include "transforms/stage_loads.h"
 
 namespace enceladus::cuda {
 namespace {
+
+bool reads_stages(const ir::Operation& dot) { return simt_target().matrix_use(dot).has_value(); }
+
+// Two programs of a processor find room for their rings.
+constexpr transforms::StagingLimits kStaging{.bytes = 112 * 1024,
+                                             .default_stages = 3,
+                                             .reads_stages = reads_stages,
+                                             .is_copied = simt::can_copy_async};
 
 struct Placed {
   std::unique_ptr<ir::Function> function;
@@ -33,21 +46,34 @@ Placed lower_and_place(const ir::Function& tile, const simt::SimtTarget& target,
   return placed;
 }
 
-// Without rings where they take more room than there is.
-Placed lower_and_place(const ir::Function& tile, const CudaOptions& options) {
-  const simt::SimtTarget& target = simt_target();
-  try {
-    return lower_and_place(tile, target, options);
-  } catch (const CompilationFailure&) {
-    simt::SimtTarget plain = target;
-    plain.has_wgmma = false;
-    return lower_and_place(tile, plain, options);
+bool has_dots(const ir::Function& tile) {
+  bool found = false;
+  ir::walk(tile.body(), [&](const ir::Operation* op) { found |= op->is(ir::Opcode::kDot); });
+  return found;
+}
+
+// By Hopper's asynchronous units where the kernel suits them and its rings have room, which shows
+// in warps of its own that load; else by instructions of single warps, whose operands are staged.
+Placed lower_and_place(ir::Function& tile, const CudaOptions& options) {
+  simt::SimtTarget target = simt_target();
+  if (has_dots(tile)) {
+    try {
+      Placed placed = lower_and_place(tile, target, options);
+      if (kernel_threads(*placed.function) > 32 * tile.options().num_warps) return placed;
+    } catch (const CompilationFailure&) {
+      // What the user did wrong is found again below.
+    }
+    choose_dot_warps(tile);
+    transforms::stage_loads(tile, kStaging);
+    if (options.after_pass) options.after_pass(tile, "stage_loads");
   }
+  target.has_wgmma = false;
+  return lower_and_place(std::as_const(tile), target, options);
 }
 
 }  // namespace
 
-Artifact compile_cuda(const ir::Function& tile, const CudaOptions& options) {
+Artifact compile_cuda(ir::Function& tile, const CudaOptions& options) {
   auto report = [&](const ir::Function& function, std::string_view pass) {
     if (options.after_pass) options.after_pass(function, pass);
   };

@@ -15,8 +15,8 @@ struct CudaOptions {
   std::function<void(const ir::Function&, std::string_view pass)> after_pass;
 };
 
-// Fills in entry, num_warps, shared_bytes and the stages "simt" and "cuda". Throws
-// CompilationFailure for what the target has not.
-Artifact compile_cuda(const ir::Function& tile, const CudaOptions& options = {});
+// Changes `tile`, and fills in entry, num_warps, shared_bytes and the stages "simt" and "cuda".
+// Throws CompilationFailure for what the target has not.
+Artifact compile_cuda(ir::Function& tile, const CudaOptions& options = {});
 
 }  // namespace enceladus::cuda

@@ -110,6 +110,9 @@ std::string CudaDialect::float_operation(const ir::Operation& op, codegen::Opera
     return rounded(dtype, at(0) + " " + std::string(symbol) + " " + at(1));
   };
   if (const Function* function = function_of(op.opcode())) {
+    // The short form of exp2 has no denormal numbers, of which bfloat16 has as many as float32.
+    bool needs_denormals = op.is(Opcode::kExp2) && dtype == DType::kBFloat16;
+    if (needs_denormals) mode = MathMode::kPrecise;
     std::string_view name = is_double                    ? function->wide
                             : mode == MathMode::kFast    ? function->fast
                             : mode == MathMode::kPrecise ? function->precise
@@ -171,9 +174,10 @@ std::string CudaDialect::float_conversion(DType from, DType to, ir::Rounding rou
   std::string number = wide(from, value);
   if (is_float(from) && is_integer(to))
     return call(prelude_.saturate(from == DType::kFloat64 ? from : DType::kFloat32, to), number);
-  return from == to || (codegen::is_narrow_float(from) && to == DType::kFloat32)
-             ? number
-             : call(type_name(to), number);
+  if (to == DType::kFloat32 && from == DType::kFloat64 && rounding == ir::Rounding::kTowardZero)
+    return call("__double2float_rz", value);
+  bool is_there = codegen::is_narrow_float(from) && to == DType::kFloat32;
+  return is_there ? number : call(type_name(to), number);
 }
 
 }  // namespace enceladus::cuda

@@ -20,6 +20,8 @@ class Emitter final : public codegen::Emitter {
  private:
   using Index = codegen::Index;
   void target_operation(const ir::Operation& op) override;
+  bool is_target_operation(const ir::Operation& op) const override;
+  void narrow_pairs(const ir::Operation& op);
 
   // --- memory_emitter.cpp ---
   void load(const ir::Operation& op);
@@ -27,6 +29,8 @@ class Emitter final : public codegen::Emitter {
   void shared_buffer(const ir::Operation& op);
   void shared_load(const ir::Operation& op);
   void shared_store(const ir::Operation& op);
+  void matrix_load(const ir::Operation& op);
+  void copy_async(const ir::Operation& op);
   void barrier(const ir::Operation& op);
   // What a load's registers hold where its mask is false.
   void fill(const ir::Value* result, const ir::Value* other, const Index& r, int64_t count);
@@ -38,6 +42,8 @@ class Emitter final : public codegen::Emitter {
 
   // --- matrix_emitter.cpp ---
   void mma(const ir::Operation& op);
+
+  // --- atomic_emitter.cpp ---
   void atomic(const ir::Operation& op);
 
   // --- async_emitter.cpp ---

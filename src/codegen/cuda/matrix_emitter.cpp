@@ -1,4 +1,4 @@
-// Matrix instructions and atomics.
+// Matrix instructions.
 #include "codegen/cuda/emitter.h"
 
 namespace enceladus::cuda {
@@ -61,28 +61,6 @@ void Emitter::mma(const Operation& op) {
   out_.line(function + "(&" + use(result, place(2, row, counts[1], column, counts[2])) + ", " +
             lists[0] + ", " + lists[1] + ");");
   while (open_loops-- > 0) out_.close();
-}
-
-void Emitter::atomic(const Operation& op) {
-  const Value* result = op.result();
-  DType dtype = result->type().dtype();
-  bool swaps = op.is(ir::Opcode::kAtomicCas);
-  std::string function;
-  if (swaps)
-    function = prelude_.compare_and_swap(dtype);
-  else
-    function = prelude_.atomic(op.enumerator<ir::AtomicKind>(AttributeName::kAtomic), dtype);
-  const Value* mask = op.operand(swaps ? 3 : 2);
-  bool is_used = result->has_users();
-  if (is_used) declare(result);
-  int64_t registers = registers_of(result);
-  Index r = open_registers(registers);
-  std::string call = function + "(" + use(op.operand(0), r) + ", " + use(op.operand(1), r) +
-                     (swaps ? ", " + use(op.operand(2), r) : "") + ")";
-  if (is_used && mask) out_.line(use(result, r) + " = " + dialect_.literal(dtype, 0) + ";");
-  std::string target = is_used ? use(result, r) + " = " : "";
-  out_.line((mask ? "if (" + use(mask, r) + ") " : "") + target + call + ";");
-  close_registers(registers);
 }
 
 }  // namespace enceladus::cuda

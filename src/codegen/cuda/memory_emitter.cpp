@@ -20,6 +20,13 @@ std::string_view hint_of(const Operation& op) {
   return is_default ? std::string_view() : modifier.substr(1);
 }
 
+// Whether all registers of `other` are one value; none is 0.
+bool is_uniform(const Value* other) {
+  if (!other || other->type().rank() == 0) return true;
+  const Operation* made = other->definition();
+  return made && (made->is(ir::Opcode::kConstant) || made->is(ir::Opcode::kSplat));
+}
+
 std::string of_width(const std::string& function, int64_t vector) {
   return function + "<" + std::to_string(vector) + ">";
 }
@@ -28,8 +35,7 @@ std::string of_width(const std::string& function, int64_t vector) {
 
 void Emitter::fill(const Value* result, const Value* other, const Index& r, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
-    out_.line(use(result, r.plus(i)) + " = " +
-              (other ? use(other, r.plus(i)) : dialect_.literal(result->type().dtype(), 0)) + ";");
+    out_.line(use(result, r.plus(i)) + " = " + use(other, r.plus(i)) + ";");
 }
 
 void Emitter::move_in(const Value* result, const std::string& function, const std::string& pointer,
@@ -52,8 +58,14 @@ void Emitter::load(const Operation& op) {
   declare(result);
   Index r = open_registers(registers_of(result), vector);
   std::string pointer = use(op.operand(0), r);
-  if (const Value* mask = op.operand(1)) {
-    fill(result, op.operand(2), r, vector);
+  const Value* mask = op.operand(1);
+  const Value* other = op.operand(2);
+  if (mask && is_uniform(other)) {
+    std::string otherwise = other ? use(other, r) : dialect_.literal(result->type().dtype(), 0);
+    if (result->type().is_bool()) otherwise = codegen::call("uchar", otherwise);
+    move_in(result, function, pointer + ", " + use(mask, r) + ", " + otherwise, vector, r);
+  } else if (mask) {
+    fill(result, other, r, vector);
     out_.open("if (" + use(mask, r) + ")");
     move_in(result, function, pointer, vector, r);
     out_.close();
@@ -89,7 +101,7 @@ void Emitter::shared_buffer(const Operation& op) {
   if (op.result()->users().empty()) return;
   ENC_CHECK(op.has(AttributeName::kOffset), "a shared buffer without a place");
   const Operation& first = *op.result()->users().front();
-  const Value* data = first.is(ir::Opcode::kSharedLoad) ? first.result() : first.operand(2);
+  const Value* data = first.result_count() > 0 ? first.result() : first.operand(2);
   std::string type(dialect_.memory_type_name(data->type().dtype()));
   int64_t offset = op.integer(AttributeName::kOffset);
   set_name(op.result(), names_.unique("buffer"));
@@ -115,6 +127,34 @@ void Emitter::shared_store(const Operation& op) {
   move_out(value, op.operand(3), function, use(op.operand(0)) + " + " + use(op.operand(1), r),
            vector, r);
   close_registers(registers_of(value), vector);
+}
+
+void Emitter::matrix_load(const Operation& op) {
+  const Value* result = op.result();
+  int64_t loads = registers_of(op.operand(1)), each = registers_of(result) / loads;
+  bool transposed = op.integer(AttributeName::kTransposed) != 0;
+  std::string function = prelude_.use("matrix_load") + "<" +
+                         std::to_string(op.integer(AttributeName::kMatrices)) +
+                         (transposed ? ", true>" : ", false>");
+  declare(result);
+  // In the order of the offsets' registers.
+  Index r = open_registers(loads);
+  Index place = r.constant ? Index::of(*r.constant * each)
+                           : Index{r.text + " * " + std::to_string(each), std::nullopt};
+  out_.line(function + "(&" + use(result, place) + ", " + use(op.operand(0)) + " + " +
+            use(op.operand(1), r) + ");");
+  close_registers(loads);
+}
+
+void Emitter::copy_async(const Operation& op) {
+  const Value* pointers = op.operand(2);
+  const Value* mask = op.operand(3);
+  int64_t vector = op.integer(AttributeName::kVector);
+  std::string function = of_width(prelude_.use("copy_async"), vector);
+  Index r = open_registers(registers_of(pointers), vector);
+  out_.line(function + "(" + use(op.operand(0)) + " + " + use(op.operand(1), r) + ", " +
+            use(pointers, r) + ", " + (mask ? use(mask, r) : "true") + ");");
+  close_registers(registers_of(pointers), vector);
 }
 
 // What the threads of a program did to device memory is known to all of them behind it, too.

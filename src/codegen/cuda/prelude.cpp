@@ -1,10 +1,13 @@
 #include "codegen/cuda/prelude.h"
 
+#include <algorithm>
+
 #include "codegen/common/dialect.h"
 #include "codegen/cuda/access_prelude.h"
 #include "codegen/cuda/atomics_prelude.h"
 #include "codegen/cuda/matrix_prelude.h"
 #include "codegen/cuda/snippets.h"
+#include "support/check.h"
 
 namespace enceladus::cuda {
 namespace {
@@ -71,6 +74,8 @@ std::string_view memory_type_name(DType dtype) {
 }
 
 std::string Prelude::use(std::string_view helper) {
+  auto is_named = [&](const Snippet& snippet) { return snippet.name == helper; };
+  ENC_CHECK(std::ranges::any_of(snippets(), is_named), "no helper " + std::string(helper));
   snippets_.emplace(helper);
   return "enc_" + std::string(helper);
 }

@@ -92,6 +92,18 @@ __device__ inline double enc_max_nan(double a, double b) {
   return b;
 }
 )"},
+    {"half_pair", R"(__device__ inline void enc_half_pair(half* pair, float a, float b) {
+  uint word;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(b), "f"(a));
+  memcpy(pair, &word, sizeof(word));
+}
+)"},
+    {"bfloat_pair", R"(__device__ inline void enc_bfloat_pair(bfloat* pair, float a, float b) {
+  uint word;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(b), "f"(a));
+  memcpy(pair, &word, sizeof(word));
+}
+)"},
     {"vector",
      R"(// N elements at once: a register array's, or those at an address aligned to their size.
 template <int Bytes> struct Word;
@@ -107,6 +119,49 @@ __device__ inline uint enc_word(const T* registers) {
   uint word;
   memcpy(&word, registers, sizeof(word));
   return word;
+}
+)"},
+    {"matrix_load",
+     R"(// 8x8 matrices of 16-bit elements; `row`: what this lane points to, in shared memory.
+template <int Matrices, bool Transposed, typename T>
+__device__ inline void enc_matrix_load(T* registers, const T* row) {
+  const uint address = uint(__cvta_generic_to_shared(row));
+  uint words[Matrices];
+  if constexpr (Matrices == 4 && Transposed)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(address) : "memory");
+  else if constexpr (Matrices == 4)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(address) : "memory");
+  else if constexpr (Matrices == 2 && Transposed)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(words[0]), "=r"(words[1]) : "r"(address) : "memory");
+  else if constexpr (Matrices == 2)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(words[0]), "=r"(words[1]) : "r"(address) : "memory");
+  else if constexpr (Transposed)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
+                 : "=r"(words[0]) : "r"(address) : "memory");
+  else
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+                 : "=r"(words[0]) : "r"(address) : "memory");
+  memcpy(registers, words, sizeof(words));
+}
+)"},
+    {"copy_async",
+     R"(// Starts a copy of N elements to shared memory; of zeros where the mask is false.
+template <int N, typename T>
+__device__ inline void enc_copy_async(T* to, const T* from, bool mask) {
+  constexpr int bytes = N * sizeof(T);
+  const uint address = uint(__cvta_generic_to_shared(to));
+  if constexpr (bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 : : "r"(address), "l"(from), "r"(mask ? 16 : 0) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                 : : "r"(address), "l"(from), "n"(bytes), "r"(mask ? bytes : 0) : "memory");
 }
 )"},
     {"tf32", R"(// Rounded to the 10 bits of fraction that the matrix units multiply.

@@ -128,7 +128,11 @@ const simt::SimtTarget& simt_target() {
                                        .shared_bytes = kSharedBytes,
                                        .has_warp_reduction = has_warp_reduction,
                                        .matrix_use = matrix_use,
-                                       .has_wgmma = true};
+                                       .has_wgmma = true,
+                                       .has_matrix_loads = true,
+                                       .has_symmetric_extrema = true,
+                                       .multiplies_blocks = true,
+                                       .coalescing = simt::Together::kEach};
   return target;
 }
 

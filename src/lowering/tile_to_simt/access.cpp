@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/builder.h"
 #include "support/check.h"
 
 namespace enceladus::simt {
@@ -73,14 +74,42 @@ AccessShape access_shape(const ir::Operation& access, const analysis::Facts& fac
   return block ? of_descriptor(access, facts) : of_pointers(access, facts);
 }
 
-int64_t coalesced_bytes(const AccessShape& access, const LinearLayout& layout) {
+int64_t coalesced_bytes(const AccessShape& access, const LinearLayout& layout, Together together) {
   int axis = access.order.front();
   int64_t covered = 0;  // bits of the axis
-  for (Dim dim : {Dim::kRegister, Dim::kLane})
-    for (const TileBit& bit : images(layout, dim))
-      if (bit.axis == axis) covered |= int64_t{1} << bit.bit;
+  auto cover = [&](const TileBit& bit) {
+    if (bit.axis == axis) covered |= int64_t{1} << bit.bit;
+  };
+  std::vector<TileBit> registers = images(layout, Dim::kRegister);
+  if (together == Together::kEach) {
+    size_t vector = 0;  // register bits that one access moves
+    while (vector < registers.size() && registers[vector].axis == axis &&
+           registers[vector].bit == static_cast<int>(vector) &&
+           int64_t{2} << vector <= access.widest())
+      ++vector;
+    registers.resize(vector);
+  }
+  for (const TileBit& bit : registers) cover(bit);
+  for (const TileBit& bit : images(layout, Dim::kLane)) cover(bit);
   int64_t run = int64_t{1} << std::countr_one(static_cast<uint64_t>(covered));
   return std::min(run, access.contiguity) * access.element_bytes;
+}
+
+bool can_copy_async(const ir::Operation& load, const analysis::Facts& facts) {
+  constexpr int64_t kLeastBytes = 4;
+  if (load.is(Opcode::kDescriptorLoad)) {
+    const ir::Operation* made = load.operand(0)->definition();
+    bool is_nan = made->has(ir::AttributeName::kPadding) &&
+                  made->enumerator<ir::Padding>(ir::AttributeName::kPadding) == ir::Padding::kNan;
+    if (is_nan) return false;
+  } else if (const ir::Value* other = load.operand(2)) {
+    while (other->definition() && other->definition()->is(Opcode::kSplat))
+      other = other->definition()->operand(0);
+    std::optional<uint64_t> bits = ir::constant_bits(other);
+    if (!bits || *bits != 0) return false;
+  }
+  AccessShape shape = access_shape(load, facts);
+  return shape.widest() * shape.element_bytes >= kLeastBytes;
 }
 
 }  // namespace enceladus::simt

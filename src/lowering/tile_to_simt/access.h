@@ -8,6 +8,7 @@
 #include "analysis/facts.h"
 #include "ir/ir.h"
 #include "lowering/tile_to_simt/layouts.h"
+#include "lowering/tile_to_simt/target.h"
 
 namespace enceladus::simt {
 
@@ -25,7 +26,12 @@ struct AccessShape {
 // Of load, store, atomics, descriptor_load and descriptor_store on tiles.
 AccessShape access_shape(const ir::Operation& access, const analysis::Facts& facts);
 
-// The bytes that neighbouring registers and lanes of one warp access without a gap.
-int64_t coalesced_bytes(const AccessShape& access, const LinearLayout& layout);
+// The bytes that neighbouring registers and lanes of one warp access without a gap: with all
+// accesses of the warp together, or with each of them alone.
+int64_t coalesced_bytes(const AccessShape& access, const LinearLayout& layout, Together together);
+
+// Whether a load of a tile can go to shared memory without passing through registers: in words of
+// at least 4 bytes, with zeros where its mask is false.
+bool can_copy_async(const ir::Operation& load, const analysis::Facts& facts);
 
 }  // namespace enceladus::simt

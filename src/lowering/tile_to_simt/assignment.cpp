@@ -136,8 +136,10 @@ class Assigner {
     bool scattered = access.contiguity == 1;
     LinearLayout own = coalesced(access);
     LinearLayout chosen = own;
-    if (offered && (scattered || coalesced_bytes(access, *offered) >=
-                                     std::min(kCoalescedBytes, coalesced_bytes(access, own))))
+    auto reach = [&](const LinearLayout& layout) {
+      return coalesced_bytes(access, layout, target_.coalescing);
+    };
+    if (offered && (scattered || reach(*offered) >= std::min(kCoalescedBytes, reach(own))))
       chosen = *offered;
     for (Value* value : op.results()) result_.set_home(value, chosen);
     result_.accesses_[op.id()] = chosen;

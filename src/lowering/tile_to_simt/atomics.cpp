@@ -31,6 +31,9 @@ void Lowering::atomic(const Operation& op) {
   builder_.set_location_of(&op);
   Value* mask = owned_mask(layout, swaps ? nullptr : last, first->type());
   std::vector<ir::Attribute> attributes(op.attributes().begin(), op.attributes().end());
+  // The language's default; element by element nobody waits for it.
+  if (!is_tile && !op.has(AttributeName::kSemantics))
+    attributes.push_back({AttributeName::kSemantics, std::string("acq_rel")});
   Type type = first->type();
   Values operands{pointer, first, swaps ? last : mask};
   if (swaps) operands.push_back(mask);

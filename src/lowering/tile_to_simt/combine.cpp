@@ -132,11 +132,12 @@ Values combine(ir::Builder& builder, const Outside& outside, const Operation& op
   }
 }
 
-bool is_sided(const Operation& op) {
+bool is_sided(const Operation& op, const SimtTarget& target) {
   CombineKind kind = op.enumerator<CombineKind>(AttributeName::kCombine);
   // max(0.0, -0.0) may be either.
   bool extremum = kind == CombineKind::kMax || kind == CombineKind::kMin;
-  return kind == CombineKind::kCustom || (extremum && op.operand(0)->type().is_float());
+  bool may_differ = extremum && !target.has_symmetric_extrema;
+  return kind == CombineKind::kCustom || (may_differ && op.operand(0)->type().is_float());
 }
 
 }  // namespace enceladus::simt

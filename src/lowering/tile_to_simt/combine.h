@@ -7,6 +7,7 @@
 
 #include "ir/builder.h"
 #include "ir/ir.h"
+#include "lowering/tile_to_simt/target.h"
 
 namespace enceladus::simt {
 
@@ -20,6 +21,6 @@ Values combine(ir::Builder& builder, const Outside& outside, const ir::Operation
 
 // Whether the result may depend, in its bits, on which side is which: then copies of one result in
 // several threads agree only if all take the sides alike.
-bool is_sided(const ir::Operation& op);
+bool is_sided(const ir::Operation& op, const SimtTarget& target);
 
 }  // namespace enceladus::simt

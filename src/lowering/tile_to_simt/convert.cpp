@@ -71,6 +71,8 @@ Value* Lowering::convert_through_shared(Value* array, const LinearLayout& from,
                                         const LinearLayout& to) {
   DType dtype = array->type().dtype();
   ENC_CHECK(array->type().is_number(), "pointers do not move through shared memory");
+  if (target_.has_matrix_loads)
+    if (Value* loaded = convert_by_matrix_loads(array, from, to)) return loaded;
   Value* stored = widened(array);
   int bytes = byte_size(stored->type().dtype());
   layout::SharedLayout placement = layout::choose_shared_layout(from, to, {.element_bytes = bytes});

@@ -15,7 +15,8 @@ using ir::Value;
 
 void Lowering::dot(const Operation& op) {
   std::optional<MatrixUse> use = target_.matrix_use(op);
-  set_tile(op.result(), use ? dot_fragments(op, *use) : dot_elements(op));
+  if (use) return set_tile(op.result(), dot_fragments(op, *use));
+  set_tile(op.result(), target_.multiplies_blocks ? dot_blocks(op) : dot_elements(op));
 }
 
 Value* Lowering::dot_fragments(const Operation& op, const MatrixUse& use) {

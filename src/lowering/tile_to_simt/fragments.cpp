@@ -71,7 +71,9 @@ FragmentLayouts fragment_layouts(const ir::Operation& dot, const MatrixInstructi
 
 LinearLayout accumulator_layout(const ir::Operation& dot, const SimtTarget& target, int warp_bits) {
   std::optional<MatrixUse> use = target.matrix_use(dot);
-  if (!use) return default_layout(dot.result()->type().shape(), warp_bits);
+  std::span<const int64_t> shape = dot.result()->type().shape();
+  if (!use && target.multiplies_blocks) return block_layout(shape, warp_bits);
+  if (!use) return default_layout(shape, warp_bits);
   return without_free_registers(fragment_layouts(dot, *use->instruction, warp_bits).accumulator)
       .layout;
 }

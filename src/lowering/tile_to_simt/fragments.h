@@ -21,6 +21,9 @@ struct FragmentLayouts {
 FragmentLayouts fragment_layouts(const ir::Operation& dot, const MatrixInstruction& instruction,
                                  int warp_bits);
 
+// A result that is multiplied by blocks of registers (dot_blocks.cpp).
+LinearLayout block_layout(std::span<const int64_t> shape, int warp_bits);
+
 // What the result of a dot, by fragments or not, is left in.
 LinearLayout accumulator_layout(const ir::Operation& dot, const SimtTarget& target, int warp_bits);
 

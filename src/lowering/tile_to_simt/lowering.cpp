@@ -122,11 +122,10 @@ void Lowering::operation(const Operation& op) {
   bool is_scalar = op.result_count() == 1 && op.result()->type().rank() == 0;
   switch (op.opcode()) {
     case Opcode::kLoad:
-      return load(op);
+    case Opcode::kDescriptorLoad:
+      return is_staged(op) ? void() : load(op);
     case Opcode::kStore:
       return store(op);
-    case Opcode::kDescriptorLoad:
-      return descriptor_load(op);
     case Opcode::kDescriptorStore:
       return descriptor_store(op);
     case Opcode::kFor:
@@ -147,6 +146,16 @@ void Lowering::operation(const Operation& op) {
     case Opcode::kDeviceAssert:
       if (!tile_.options().debug) return;
       break;
+    case Opcode::kStageBuffer:
+      return stage_buffer(op);
+    case Opcode::kStageStore:
+      return stage_store(op);
+    case Opcode::kStageWait:
+      return stage_wait(op);
+    case Opcode::kStageCommit:
+      builder_.create(Opcode::kStageCommit, std::span<Value* const>(), {});
+      return;
+    case Opcode::kStageLoad:  // read where it is used
     case Opcode::kMakeDescriptor:
     case Opcode::kAssume:
     case Opcode::kDebugBarrier:

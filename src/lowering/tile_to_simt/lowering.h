@@ -73,6 +73,9 @@ class Lowering {
   ir::Value* convert(ir::Value* array, const LinearLayout& from, const LinearLayout& to);
   ir::Value* convert_through_shared(ir::Value* array, const LinearLayout& from,
                                     const LinearLayout& to);
+  // Null where the target layout is not made of matrices.
+  ir::Value* convert_by_matrix_loads(ir::Value* array, const LinearLayout& from,
+                                     const LinearLayout& to);
   ir::Value* shared_buffer(int64_t bytes);
   // Null where every thread owns what it holds.
   ir::Value* owner(const LinearLayout& layout);
@@ -86,13 +89,19 @@ class Lowering {
   // --- memory.cpp ---
   void load(const ir::Operation& op);
   void store(const ir::Operation& op);
-  void descriptor_load(const ir::Operation& op);
   void descriptor_store(const ir::Operation& op);
   struct BlockAccess {
     ir::Value* pointer;
     ir::Value* mask;
   };
   BlockAccess block_access(const ir::Operation& op, const LinearLayout& layout);
+  // What a load of a tile, by pointers or by a descriptor, reads in a layout.
+  struct LoadOperands {
+    ir::Value* pointer;
+    ir::Value* mask;
+    ir::Value* other;
+  };
+  LoadOperands load_operands(const ir::Operation& op, const LinearLayout& layout);
 
   // --- reduce.cpp ---
   // What is left to combine: one array an input, in a layout over a tile whose other axes stay.
@@ -118,10 +127,35 @@ class Lowering {
                         const std::vector<int64_t>& chosen);
   ir::Value* shuffle(ir::Value* value, std::vector<int64_t> lane_bases, int64_t lane);
 
+  // --- staging.cpp ---
+  struct Stage {
+    ir::Value* buffer;
+    int axis;  // along which rows lie in memory
+    LinearLayout memory;
+  };
+  static bool is_staged(const ir::Operation& load);
+  void stage_buffer(const ir::Operation& op);
+  void stage_store(const ir::Operation& op);
+  void stage_wait(const ir::Operation& op);
+  ir::Value* stage_load(const ir::Operation& op, const LinearLayout& layout);
+  ir::Value* stage_offsets(const LinearLayout& layout, const Stage& stage, const ir::Value* slot);
+
   // --- dot.cpp ---
   void dot(const ir::Operation& op);
   ir::Value* dot_fragments(const ir::Operation& op, const MatrixUse& use);
   ir::Value* dot_elements(const ir::Operation& op);
+
+  // --- dot_blocks.cpp ---
+  // An operand of a product in shared memory.
+  struct Block {
+    ir::Value* buffer = nullptr;
+    LinearLayout memory;
+    DType dtype = DType::kFloat32;
+  };
+  ir::Value* dot_blocks(const ir::Operation& op);
+  Block stage_block(const ir::Value* tile, int side, int depth, int64_t flips);
+  ir::Value* block_side(const Block& block, const LinearLayout& result, int side, ir::Value* place,
+                        DType dtype);
   ir::Value* staged(const ir::Value* tile);
   ir::Value* staged_offsets(const LinearLayout& accumulator, const ir::Type& operand,
                             int depth_axis);
@@ -187,7 +221,8 @@ class Lowering {
   ir::Builder builder_;
   std::vector<Scope> scopes_;
   size_t level_ = 0;
-  Values scalars_;  // by the tile IR's value id
+  Values scalars_;                            // by the tile IR's value id
+  std::map<const ir::Value*, Stage> stages_;  // by the tile IR's buffer
   HopperValues hopper_values_;
   Values slots_;                         // by ring: the slot taken last
   std::array<ir::Value*, 3> program_{};  // where each program walks many of the grid

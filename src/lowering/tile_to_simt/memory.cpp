@@ -38,13 +38,31 @@ void Lowering::load(const Operation& op) {
     return;
   }
   const LinearLayout& layout = *assignment_.home(op.result());
-  auto operand = [&](int i) { return op.operand(i) ? pull(op.operand(i), layout) : nullptr; };
-  Values operands{operand(0), operand(1), operand(2)};
+  LoadOperands source = load_operands(op, layout);
   builder_.set_location_of(&op);
   attributes.push_back(vector_attribute(access_vector(op, layout, facts_)));
   Type type = array_type(op.result()->type(), layout);
   set_tile(op.result(),
-           builder_.create(Opcode::kLoad, operands, std::span(&type, 1), attributes)->result());
+           builder_
+               .create(Opcode::kLoad, Values{source.pointer, source.mask, source.other},
+                       std::span(&type, 1), attributes)
+               ->result());
+}
+
+Lowering::LoadOperands Lowering::load_operands(const Operation& op, const LinearLayout& layout) {
+  if (op.is(Opcode::kLoad)) {
+    auto operand = [&](int i) { return op.operand(i) ? pull(op.operand(i), layout) : nullptr; };
+    return {operand(0), operand(1), operand(2)};
+  }
+  builder_.set_location_of(&op);
+  BlockAccess access = block_access(op, layout);
+  const Operation* made = op.operand(0)->definition();
+  bool is_nan = made->has(AttributeName::kPadding) &&
+                made->enumerator<ir::Padding>(AttributeName::kPadding) == ir::Padding::kNan;
+  Type type = array_type(op.result()->type(), layout);
+  Value* other =
+      is_nan ? builder_.floating(type, std::numeric_limits<double>::quiet_NaN()) : nullptr;
+  return {access.pointer, access.mask, other};
 }
 
 void Lowering::store(const Operation& op) {
@@ -93,22 +111,6 @@ Lowering::BlockAccess Lowering::block_access(const Operation& op, const LinearLa
     pointer = builder_.create(Opcode::kAddPtr, {pointer, step});
   }
   return {pointer, mask};
-}
-
-void Lowering::descriptor_load(const Operation& op) {
-  const LinearLayout& layout = *assignment_.home(op.result());
-  BlockAccess access = block_access(op, layout);
-  Type type = array_type(op.result()->type(), layout);
-  const Operation* made = op.operand(0)->definition();
-  Value* other = nullptr;
-  if (made->has(AttributeName::kPadding) &&
-      made->enumerator<ir::Padding>(AttributeName::kPadding) == ir::Padding::kNan)
-    other = builder_.floating(type, std::numeric_limits<double>::quiet_NaN());
-  Values operands{access.pointer, access.mask, other};
-  set_tile(op.result(), builder_
-                            .create(Opcode::kLoad, operands, std::span(&type, 1),
-                                    {vector_attribute(access_vector(op, layout, facts_))})
-                            ->result());
 }
 
 void Lowering::descriptor_store(const Operation& op) {

@@ -69,6 +69,8 @@ Value* Lowering::recompute(const Operation& op, const LinearLayout& layout) {
       if (start == 0) return index;
       return builder_.create(Opcode::kAdd, {index, builder_.integer(index->type(), start)});
     }
+    case Opcode::kStageLoad:
+      return stage_load(op, layout);
     default:
       break;
   }

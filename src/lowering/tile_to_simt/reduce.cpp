@@ -80,7 +80,7 @@ void Lowering::reduce_lanes(const Operation& op, Reduction& state) {
 // Both lanes of a pair take the lower lane's values as the left ones, so that they agree.
 Values Lowering::combine_across(const Operation& op, const Values& own, const Values& other,
                                 int bit) {
-  if (!is_sided(op)) return combined(op, own, other);
+  if (!is_sided(op, target_)) return combined(op, own, other);
   Value* is_lower = builder_.create_typed(
       Opcode::kOwner, {}, ir::Type::number(DType::kInt1),
       {{AttributeName::kLaneMask, int64_t{1} << bit}, {AttributeName::kWarpMask, int64_t{0}}});

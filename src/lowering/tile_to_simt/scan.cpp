@@ -67,14 +67,21 @@ Value* Lowering::block_ends(Value* value, const Scan& state, int bit,
   for (int64_t r : chosen)
     map.push_back(state.reverse ? (r & ~registers_mask) | own_register
                                 : (r | registers_mask) & ~own_register);
-  Value* ends = registers(value, map);
-  if (lanes_mask == 0 && own_lane == 0) return ends;
+  if (lanes_mask == 0 && own_lane == 0) return registers(value, map);
   std::vector<int64_t> bases;
   for (int i = 0; i < kLaneBits; ++i) {
     int64_t lane = int64_t{1} << i;
     bases.push_back(((lanes_mask | own_lane) & lane) ? 0 : lane);
   }
-  return shuffle(ends, bases, state.reverse ? own_lane : lanes_mask);
+  // One shuffle an end, however many registers take it in.
+  std::vector<int64_t> distinct, place;
+  for (int64_t end : map) {
+    auto found = std::ranges::find(distinct, end);
+    place.push_back(found - distinct.begin());
+    if (found == distinct.end()) distinct.push_back(end);
+  }
+  Value* ends = shuffle(registers(value, distinct), bases, state.reverse ? own_lane : lanes_mask);
+  return registers(ends, place);
 }
 
 void Lowering::scan_registers(const Operation& op, Scan& state, int bit) {

@@ -11,6 +11,8 @@
 
 namespace enceladus::simt {
 
+enum class Together : uint8_t { kAll, kEach };
+
 // One bit of an element's place in a fragment: of its row or of its column.
 struct FragmentBit {
   bool is_row;
@@ -45,6 +47,14 @@ struct SimtTarget {
   std::optional<MatrixUse> (*matrix_use)(const ir::Operation& dot);
   // Hopper's copy engine and asynchronous products (hopper_plan.h).
   bool has_wgmma = false;
+  // Whether a warp loads matrices of 8 rows of 16 bytes from shared memory (`matrix_load`).
+  bool has_matrix_loads = false;
+  // Whether max(0.0, -0.0) and such are the same whichever side is which.
+  bool has_symmetric_extrema = false;
+  // Whether dots without an instruction are multiplied by blocks of registers (dot_blocks.cpp).
+  bool multiplies_blocks = false;
+  // Whether neighbouring accesses of a warp are merged, or each pays for the sectors it touches.
+  Together coalescing = Together::kAll;
 };
 
 }  // namespace enceladus::simt

@@ -20,7 +20,16 @@ std::string operands_of_example(Opcode opcode) {
     case Opcode::kOwner:
     case Opcode::kSharedBuffer:
     case Opcode::kBarrier:
+    case Opcode::kStageBuffer:
+    case Opcode::kStageCommit:
+    case Opcode::kStageWait:
       return "";
+    case Opcode::kStageStore:
+      return "%0: desc<64x32xf16>, %1: i32, %2: tile<64x32xf16>";
+    case Opcode::kStageLoad:
+      return "%0: desc<64x32xf16>, %1: i32";
+    case Opcode::kCopyAsync:
+      return "%0: i32, %1: tile<8xi32>, %2: tile<8xptr<f16>>";
     case Opcode::kRegisters:
     case Opcode::kElement:
       return "%0: tile<2xf32>";
@@ -28,6 +37,8 @@ std::string operands_of_example(Opcode opcode) {
       return "%0: i32, %1: tile<4xi32>";
     case Opcode::kSharedStore:
       return "%0: i32, %1: tile<4xi32>, %2: tile<4xf32>";
+    case Opcode::kMatrixLoad:
+      return "%0: i32, %1: tile<2xi32>";
     case Opcode::kMma:
       return "%0: tile<2xf16>, %1: tile<2xf16>, %2: tile<2xf32>";
     case Opcode::kNeg:

@@ -1,0 +1,129 @@
+"""Compiles every kernel case for CUDA, and the text that comes out to machine code by NVRTC.
+
+Needs no GPU; what the kernels compute is compared where there is one (test_cases.py).
+"""
+
+import importlib.util
+from pathlib import Path
+
+import nvrtc
+import pytest
+from cases import CASES
+
+import enceladus
+from enceladus import MockTensor, _core, _variants
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+pytestmark = pytest.mark.skipif(
+    nvrtc.library() is None, reason="NVRTC is not installed: pip install nvidia-cuda-nvrtc"
+)
+
+
+class Compiled(Exception):
+    """Ends a launch once its kernel is compiled, and carries what came out."""
+
+    def __init__(self, artifact: _core.Artifact) -> None:
+        super().__init__()
+        self.artifact = artifact
+
+
+@pytest.fixture
+def cuda_artifact(monkeypatch):
+    """Compiles a kernel for CUDA, as the launcher specializes it for these arguments."""
+
+    def compile_now(specialized, override):
+        options = {
+            **specialized.options,
+            "device": "cuda",
+            "math_mode": specialized.kernel.math_mode,
+            "verify": True,
+        }
+        artifact, _, _ = _core.compile(specialized.kernel, list(specialized.specs), options)
+        raise Compiled(artifact)
+
+    def artifact_of(kernel, **arguments):
+        fresh = enceladus.jit(kernel.fn, math_mode=kernel.math_mode)
+        with enceladus.device("cpu"), pytest.raises(Compiled) as caught:
+            fresh.warmup(**arguments)
+        return caught.value.artifact
+
+    monkeypatch.setenv("ENCELADUS_ALWAYS_COMPILE", "1")
+    monkeypatch.delenv("ENCELADUS_INTERPRET", raising=False)
+    monkeypatch.setattr(_variants, "compile_now", compile_now)
+    return artifact_of
+
+
+def machine_code(artifact) -> nvrtc.Compiled:
+    text = dict(artifact.stages)["cuda"]
+    compiled = nvrtc.compile_text(text)
+    assert compiled.cubin, compiled.log + text
+    return compiled
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_case_compiles_to_machine_code(case, cuda_artifact):
+    options = {"num_warps": case.num_warps, **case.options}
+    machine_code(cuda_artifact(case.kernel, **case.inputs(), **options))
+
+
+def test_architectures_from_sm_80_on_take_the_text(cuda_artifact):
+    artifact = cuda_artifact(example_kernel("02_softmax", "softmax_kernel"), **softmax_arguments())
+    for architecture in ("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a"):
+        assert nvrtc.compile_text(dict(artifact.stages)["cuda"], architecture).cubin, architecture
+
+
+def example_kernel(module, name):
+    """A kernel of an example; of an autotuned one the kernel beneath."""
+    spec = importlib.util.spec_from_file_location(module, EXAMPLES / f"{module}.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    kernel = getattr(loaded, name)
+    return kernel if isinstance(kernel, enceladus.JITFunction) else kernel.fn
+
+
+def softmax_arguments():
+    x = MockTensor("float16")
+    return {
+        "x_ptr": x, "out_ptr": x, "columns": 4096, "x_stride": 4096, "out_stride": 4096,
+        "BLOCK": 4096, "num_warps": 8,
+    }  # fmt: skip
+
+
+def matmul_arguments(dtype, size, blocks, warps):
+    x = MockTensor(dtype)
+    names = ("M", "N", "K", "stride_am", "stride_bk", "stride_cm")
+    return {
+        **dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), x),
+        **dict.fromkeys(names, size),
+        **dict(zip(("BM", "BN", "BK"), blocks, strict=True)),
+        "num_warps": warps,
+    }
+
+
+@pytest.mark.parametrize(
+    "dtype, size, blocks, warps",
+    [
+        ("float16", 4096, (128, 128, 32), 8),
+        ("bfloat16", 4096, (128, 64, 32), 4),
+        ("float16", 4096, (64, 64, 64), 4),
+        ("float16", 513, (64, 64, 32), 4),
+        ("float32", 4096, (64, 64, 32), 4),
+    ],
+)
+def test_products_keep_their_sums_in_registers(cuda_artifact, dtype, size, blocks, warps):
+    kernel = example_kernel("04_matmul", "descriptor_kernel")
+    artifact = cuda_artifact(kernel, **matmul_arguments(dtype, size, blocks, warps))
+    assert machine_code(artifact).spills == 0
+
+
+@pytest.mark.parametrize("width, block, warps", [(64, 64, 4), (128, 64, 8)])
+def test_attention_keeps_its_sums_in_registers(cuda_artifact, width, block, warps):
+    x = MockTensor("float16")
+    artifact = cuda_artifact(
+        example_kernel("08_flash_attention", "attention_kernel"),
+        **dict.fromkeys(("q_ptr", "k_ptr", "v_ptr", "out_ptr"), x),
+        S=4096, D=width, scale_log2=0.125, CAUSAL=True, BD=width, BM=128, BN=block,
+        num_warps=warps,
+    )  # fmt: skip
+    assert machine_code(artifact).spills == 0
