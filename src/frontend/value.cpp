@@ -4,6 +4,13 @@
 
 namespace enceladus::frontend {
 
+Value::Value() = default;
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 Value Value::constant(nb::object object) {
   Value value;
   value.kind = Kind::kConstant;

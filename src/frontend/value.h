@@ -53,6 +53,14 @@ struct Value {
                std::shared_ptr<const DescriptorParts>, std::shared_ptr<const Unusable>>
       detail;
 
+  // Out of line, as they are large and used everywhere.
+  Value();
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
+
   static Value constant(nb::object object);
   static Value runtime(ir::Value* ssa);
   // A constant Python tuple where every element is constant.

@@ -15,6 +15,14 @@ void renumber(const std::vector<Value*>& values, size_t from, T set_index) {
 
 }  // namespace
 
+Attribute::Attribute(AttributeName name, AttributeValue value)
+    : name(name), value(std::move(value)) {}
+Attribute::Attribute(const Attribute&) = default;
+Attribute::Attribute(Attribute&&) noexcept = default;
+Attribute& Attribute::operator=(const Attribute&) = default;
+Attribute& Attribute::operator=(Attribute&&) noexcept = default;
+Attribute::~Attribute() = default;
+
 void Value::replace_all_uses_with(Value* other) {
   ENC_CHECK(other != this);
   std::vector<Operation*> users;

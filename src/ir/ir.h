@@ -65,6 +65,15 @@ using AttributeValue = std::variant<int64_t, std::vector<int64_t>, std::string>;
 struct Attribute {
   AttributeName name;
   AttributeValue value;  // enumerators and bits are int64_t
+
+  // Out of line: an inlined move of the variant is large, and GCC takes it for a read of
+  // uninitialized memory.
+  Attribute(AttributeName name, AttributeValue value);
+  Attribute(const Attribute&);
+  Attribute(Attribute&&) noexcept;
+  Attribute& operator=(const Attribute&);
+  Attribute& operator=(Attribute&&) noexcept;
+  ~Attribute();
   bool operator==(const Attribute&) const = default;
 };
 
