@@ -7,7 +7,8 @@ set -euo pipefail
 build=$1
 root=$PWD
 mkdir -p "$build"
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DENCELADUS_TESTS=ON \
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+  -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DENCELADUS_TESTS=ON \
   -DENCELADUS_SANITIZE=address,undefined -DPython_EXECUTABLE="$VIRTUAL_ENV/bin/python" >/dev/null
 ninja -C "$build"
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=0
