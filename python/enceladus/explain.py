@@ -8,6 +8,8 @@ import linecache
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from enceladus._ceilings import ceilings_of
+
 if TYPE_CHECKING:
     from enceladus.compiled import CompiledKernel
 
@@ -63,12 +65,40 @@ def content_of(compiled: CompiledKernel, grid: Any) -> dict[str, Any]:
         content["programs"] = programs
         content["bytes"] = programs * artifact.bytes_per_program
         content["operations"] = programs * artifact.operations_per_program
+    add_roofline(content)
     content["arguments"] = [
         {"name": p.name, "dtype": p.dtype, "use": use_of(p)} for p in artifact.parameters
     ]
     if artifact.explain:
         content.update(with_source_lines(json.loads(artifact.explain)))
     return content
+
+
+def add_roofline(content: dict[str, Any]) -> None:
+    """What the machine's measured ceilings say of the kernel's bytes and operations.
+
+    The bytes are those that the kernel asks for, so what it asks for again, and the caches have,
+    counts again.
+    """
+    ceilings = ceilings_of(content["target"])
+    if ceilings is None:
+        return
+    memory_seconds = content["bytes_per_program"] / ceilings.bytes_per_second
+    arithmetic_seconds = content["operations_per_program"] / ceilings.operations_per_second
+    if not memory_seconds and not arithmetic_seconds:
+        return
+    bound = "memory" if memory_seconds >= arithmetic_seconds else "arithmetic"
+    content["roofline"] = {
+        "bound_by": bound,
+        "copy_gb_per_s": round(ceilings.bytes_per_second * 1e-9, 2),
+        "multiply_add_gflop_per_s": round(ceilings.operations_per_second * 1e-9, 2),
+        "ridge_operations_per_byte": round(
+            ceilings.operations_per_second / ceilings.bytes_per_second, 2
+        ),
+    }
+    if "programs" in content:
+        least = content["programs"] * max(memory_seconds, arithmetic_seconds)
+        content["roofline"]["least_ms"] = float(f"{least * 1e3:.4g}")
 
 
 def with_source_lines(content: dict[str, Any]) -> dict[str, Any]:

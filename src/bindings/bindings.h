@@ -7,6 +7,7 @@ namespace enceladus {
 
 void bind_errors(nanobind::module_& module);
 void bind_artifact(nanobind::module_& module);
+void bind_ceilings(nanobind::module_& module);
 void bind_compile(nanobind::module_& module);
 void bind_ir(nanobind::module_& module);
 void bind_launch(nanobind::module_& module);

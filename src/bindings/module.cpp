@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   module.doc() = "The native part of Enceladus.";
   enceladus::bind_errors(module);
   enceladus::bind_artifact(module);
+  enceladus::bind_ceilings(module);
   enceladus::bind_compile(module);
   enceladus::bind_ir(module);
   enceladus::bind_launch(module);

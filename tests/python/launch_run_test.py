@@ -17,7 +17,7 @@ import torch
 import enceladus
 import enceladus.language as tl
 from counting import module_of
-from enceladus import _core
+from enceladus import _ceilings, _core
 
 
 @enceladus.jit
@@ -258,6 +258,45 @@ def test_explain_shows_products_scratch_and_assumed_loops() -> None:
     assert scaled["path"].startswith("tiles in scratch") and "another use" in scaled["reason"]
     assert "run-time" in content["loops"]
     assert content["scratch_bytes"] > 0
+
+
+def test_explain_says_what_a_kernel_is_bound_by(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ENCELADUS_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(_ceilings, "_known", {})
+    arrays = [enceladus.MockTensor("float32")] * 3
+    roofline = add.explain(*arrays, 100, grid=(1000,)).to_dict()["roofline"]
+    assert roofline["bound_by"] == "memory"
+    measured = _ceilings.ceilings_of("cpu")
+    assert measured is not None
+    # Within an order of magnitude of every machine that this could run on.
+    assert 1e9 < measured.bytes_per_second < 1e13
+    assert 1e9 < measured.operations_per_second < 1e15
+    least = 1000 * 3 * 64 * 4 / measured.bytes_per_second
+    assert roofline["least_ms"] == pytest.approx(least * 1e3, rel=1e-3)
+
+    # Another process finds the figures on disk, and measures again where they are damaged.
+    monkeypatch.setattr(_ceilings, "_known", {})
+    monkeypatch.setattr(_core, "multiply_add_rate", lambda: 1e15)
+    assert _ceilings.ceilings_of("cpu") == measured
+    (kept,) = tmp_path.glob("ceilings-*.json")
+    kept.write_text(kept.read_text()[:-4])
+    monkeypatch.setattr(_ceilings, "_known", {})
+    again = add.explain(*arrays, 100).to_dict()["roofline"]
+    assert again["multiply_add_gflop_per_s"] == 1e6
+
+
+def test_explain_of_a_product_is_bound_by_arithmetic() -> None:
+    @enceladus.jit
+    def product(x_ptr, S: tl.constexpr):
+        offsets = tl.arange(0, S)[:, None] * S + tl.arange(0, S)[None, :]
+        x = tl.load(x_ptr + offsets)
+        tl.store(x_ptr + offsets, tl.dot(x, x))
+
+    content = product.explain(enceladus.MockTensor("float32"), S=256).to_dict()
+    assert content["roofline"]["bound_by"] == "arithmetic"
+    assert "bound by arithmetic" in product.explain(enceladus.MockTensor("float32"), S=256)
 
 
 def test_columns_of_errors_count_characters() -> None:
