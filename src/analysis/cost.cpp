@@ -16,22 +16,6 @@ double result_elements(const Operation& op) {
   return op.result_count() > 0 ? elements_of(op.result()->type()) : 0;
 }
 
-bool is_math(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kExp:
-    case Opcode::kExp2:
-    case Opcode::kLog:
-    case Opcode::kLog2:
-    case Opcode::kSin:
-    case Opcode::kCos:
-    case Opcode::kTanh:
-    case Opcode::kErf:
-      return true;
-    default:
-      return false;
-  }
-}
-
 double dot_operations(const Operation& dot) {
   const ir::Type& a = dot.operand(0)->type();
   return 2 * result_elements(dot) * static_cast<double>(a.extent(a.rank() - 1));
@@ -52,7 +36,7 @@ class Estimator {
     switch (op.record().op_class) {
       case ir::OpClass::kElementwise:
         cost.operations +=
-            turns * result_elements(op) * (is_math(op.opcode()) ? kMathOperations : 1);
+            turns * result_elements(op) * (is_math_function(op.opcode()) ? kMathOperations : 1);
         break;
       case ir::OpClass::kReduction:
         cost.operations += turns * elements_of(op.operand(0)->type());
@@ -99,6 +83,22 @@ class Estimator {
 };
 
 }  // namespace
+
+bool is_math_function(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kExp:
+    case Opcode::kExp2:
+    case Opcode::kLog:
+    case Opcode::kLog2:
+    case Opcode::kSin:
+    case Opcode::kCos:
+    case Opcode::kTanh:
+    case Opcode::kErf:
+      return true;
+    default:
+      return false;
+  }
+}
 
 double access_bytes(const Operation& op) {
   const ir::Type& place = op.operand(0)->type();

@@ -15,6 +15,9 @@ struct Cost {
 inline constexpr double kMathOperations = 10;
 inline constexpr double kAssumedTurns = 16;  // of a loop whose bounds are run-time values
 
+// Exponentials, logarithms and the like: tens of instructions an element.
+bool is_math_function(ir::Opcode opcode);
+
 // Bytes that one load, store or atomic moves when no element is masked off.
 double access_bytes(const ir::Operation& access);
 

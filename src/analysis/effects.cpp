@@ -1,5 +1,6 @@
 #include "analysis/effects.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace enceladus::analysis {
@@ -17,6 +18,38 @@ bool is_address(const Value* value) {
   return value->type().is_pointer() || value->type().is_descriptor();
 }
 
+bool is_index_arithmetic(const Value* value) {
+  if (value->type().rank() == 0) return true;
+  const Operation* op = value->definition();
+  if (op == nullptr) return false;
+  switch (op->opcode()) {
+    case Opcode::kConstant:
+    case Opcode::kArange:
+    case Opcode::kSplat:
+      return true;
+    case Opcode::kAdd:
+    case Opcode::kSub:
+    case Opcode::kMul:
+    case Opcode::kAddPtr:
+    case Opcode::kCast:
+    case Opcode::kHint:
+    case Opcode::kBroadcast:
+    case Opcode::kExpandDims:
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+      return std::all_of(op->operands().begin(), op->operands().end(), is_index_arithmetic);
+    default:
+      return false;
+  }
+}
+
+// Offsets of a descriptor access; empty for others.
+std::span<Value* const> offsets_of(const Operation& op) {
+  if (op.is(Opcode::kDescriptorLoad)) return op.operands().subspan(1);
+  if (op.is(Opcode::kDescriptorStore)) return op.operands().subspan(2);
+  return {};
+}
+
 }  // namespace
 
 int Roots::single() const {
@@ -29,6 +62,13 @@ bool reads_memory(const Operation& op) {
 
 bool writes_memory(const Operation& op) {
   return op.record().effect == Effect::kWrite || op.record().effect == Effect::kReadWrite;
+}
+
+bool same_elements(const Operation& first, const Operation& second) {
+  const Value* pointer = first.operand(0);
+  if (pointer != second.operand(0)) return false;
+  if (!pointer->type().is_descriptor()) return is_index_arithmetic(pointer);
+  return std::ranges::equal(offsets_of(first), offsets_of(second));
 }
 
 MemoryEffects::MemoryEffects(const ir::Function& function)

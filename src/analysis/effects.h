@@ -24,6 +24,11 @@ struct Roots {
 bool reads_memory(const ir::Operation& op);   // loads and atomics; not its regions
 bool writes_memory(const ir::Operation& op);  // stores and atomics; not its regions
 
+// Whether both operations access the very same element for the same index, and no two indices
+// share one as far as a sane program goes: the same pointer made of indices, sums and products
+// alone (nothing loaded), or the same descriptor and offsets. They may then share a loop.
+bool same_elements(const ir::Operation& first, const ir::Operation& second);
+
 class MemoryEffects {
  public:
   explicit MemoryEffects(const ir::Function& function);

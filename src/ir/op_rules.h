@@ -2,6 +2,7 @@
 // Function::create look things up in. Not: the checks themselves (ir/verifier.h).
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "ir/opcode.h"
@@ -34,11 +35,13 @@ struct OperandInfo {
   OperandRule rule;
   bool optional = false;
   bool variadic = false;
-  // Whether the type follows from the first operand's, so that text need not state it.
+  // Whether the type follows from the first operand's.
   bool implied() const {
     return rule == OperandRule::kSame || rule == OperandRule::kBoolLike ||
            rule == OperandRule::kPointee;
   }
+  // Whether text states the type: neither implied nor a mere scalar integer.
+  bool stated() const { return !implied() && rule != OperandRule::kScalarInt; }
 };
 
 struct AttributeInfo {
@@ -52,6 +55,12 @@ struct OpRules {
   ResultRule result = ResultRule::kNone;
   int fixed_operands = 0;     // all but a variadic tail
   int required_operands = 0;  // leading ones that are neither optional nor variadic
+
+  bool is_variadic() const { return !operands.empty() && operands.back().variadic; }
+  // What the operand at this index of an operation must be: a variadic tail repeats the last rule.
+  const OperandInfo& operand(int index) const {
+    return operands[std::min(static_cast<size_t>(index), operands.size() - 1)];
+  }
 };
 
 const OpRules& op_rules(Opcode opcode);

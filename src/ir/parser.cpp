@@ -313,8 +313,8 @@ class Parser {
   void check_stated(const OpRules& rules, const Values& values, const std::vector<Type>& stated) {
     size_t next = 0;
     for (size_t i = 0; i < values.size(); ++i) {
-      const OperandInfo& rule = rules.operands[std::min(i, rules.operands.size() - 1)];
-      if (rule.implied() || rule.rule == OperandRule::kScalarInt || !values[i]) continue;
+      const OperandInfo& rule = rules.operand(static_cast<int>(i));
+      if (!rule.stated() || !values[i]) continue;
       if (next >= stated.size()) cursor_.fail("too few types");
       if (stated[next] != values[i]->type())
         cursor_.fail("operand `" + std::string(rule.name) + "` has type " +

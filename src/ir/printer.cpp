@@ -226,8 +226,8 @@ class Printer {
       if (!value) continue;
       text_ += first ? " " : ", ";
       first = false;
-      if (i < rules.fixed_operands && rules.operands[static_cast<size_t>(i)].optional)
-        text_ += std::string(rules.operands[static_cast<size_t>(i)].name) + " = ";
+      if (i < rules.fixed_operands && rules.operand(i).optional)
+        text_ += std::string(rules.operand(i).name) + " = ";
       text_ += name(value);
     }
   }
@@ -264,9 +264,7 @@ class Printer {
   static std::string operand_types(const Operation& op, const OpRules& rules) {
     std::string text;
     for (int i = 0; i < op.operand_count(); ++i) {
-      size_t index = std::min(static_cast<size_t>(i), rules.operands.size() - 1);
-      const OperandInfo& rule = rules.operands[index];
-      if (rule.implied() || rule.rule == OperandRule::kScalarInt || !op.operand(i)) continue;
+      if (!rules.operand(i).stated() || !op.operand(i)) continue;
       text += (text.empty() ? "" : ", ") + to_string(op.operand(i)->type());
     }
     return text;

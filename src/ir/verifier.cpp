@@ -117,13 +117,11 @@ class Verifier {
 
   void operands(const Operation& op) {
     const OpRules& rules = op_rules(op.opcode());
-    bool variadic = !rules.operands.empty() && rules.operands.back().variadic;
     int count = op.operand_count();
-    if (count < rules.fixed_operands || (count > rules.fixed_operands && !variadic))
+    if (count < rules.fixed_operands || (count > rules.fixed_operands && !rules.is_variadic()))
       return report(op, "wrong number of operands");
     for (int i = 0; i < count; ++i) {
-      const OperandInfo& rule =
-          rules.operands[std::min(static_cast<size_t>(i), rules.operands.size() - 1)];
+      const OperandInfo& rule = rules.operand(i);
       const Value* value = op.operand(i);
       if (!value) {
         require(rule.optional, op, "operand `" + std::string(rule.name) + "` is missing");

@@ -1,10 +1,14 @@
 #include "lowering/tile_to_loop/cone.h"
 
+#include "analysis/cost.h"
+
 namespace enceladus::loop {
 namespace {
 
 using ir::OpClass;
 using ir::Opcode;
+
+constexpr int kMathCost = 20;  // in vector instructions, as arithmetic_cost counts
 
 Indexing through(const ir::Operation* op, const ir::Value* operand, Indexing indexing) {
   const bool same_shape = op->record().op_class != OpClass::kShape && op->result_count() > 0 &&
@@ -13,6 +17,7 @@ Indexing through(const ir::Operation* op, const ir::Value* operand, Indexing ind
 }
 
 int arithmetic_cost(const ir::Operation* op) {
+  if (analysis::is_math_function(op->opcode())) return kMathCost;
   switch (op->opcode()) {
     case Opcode::kConstant:
     case Opcode::kArange:
@@ -20,15 +25,6 @@ int arithmetic_cost(const ir::Operation* op) {
     case Opcode::kAddPtr:
     case Opcode::kBitcast:
       return 0;
-    case Opcode::kExp:
-    case Opcode::kExp2:
-    case Opcode::kLog:
-    case Opcode::kLog2:
-    case Opcode::kSin:
-    case Opcode::kCos:
-    case Opcode::kTanh:
-    case Opcode::kErf:
-      return 20;
     case Opcode::kSqrt:
     case Opcode::kSqrtRn:
     case Opcode::kRsqrt:

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/effects.h"
-#include "lowering/tile_to_loop/aliasing.h"
+#include "lowering/tile_to_loop/pending_group.h"
 #include "support/check.h"
 
 namespace enceladus::loop {
@@ -11,10 +11,6 @@ namespace {
 
 using ir::Effect;
 using ir::Opcode;
-
-bool writes_memory(const ir::Operation* op) { return analysis::writes_memory(*op); }
-
-bool is_load(const ir::Operation* op) { return op->record().effect == Effect::kRead; }
 
 bool has_tile_operand(const ir::Operation* op) {
   return std::any_of(op->operands().begin(), op->operands().end(), [](const ir::Value* value) {
@@ -27,34 +23,6 @@ bool has_users(const ir::Operation* op) {
                      [](const ir::Value* value) { return value->has_users(); });
 }
 
-// Bytes of an element in a register (float16 and bfloat16 are held as float32). Pointers and
-// integers that are mere indices do not count: they are rarely vectors.
-int element_width(const ir::Type& type) {
-  if (type.is_pointer()) return 1;
-  return is_float(type.dtype()) ? std::max(byte_size(type.dtype()), 4) : byte_size(type.dtype());
-}
-
-int widest_element(const Group& group, const Cone& cone) {
-  int widest = 1;
-  auto note = [&](const ir::Value* value) {
-    if (value != nullptr && value->type().is_number())
-      widest = std::max(widest, element_width(value->type()));
-  };
-  for (const ConeEntry& entry : cone.computed)
-    if (entry.value->type().is_float() || is_load(entry.value->definition())) note(entry.value);
-  for (const ConeEntry& entry : cone.stored) note(entry.value);
-  for (const Root& root : group.roots) {
-    note(root.value);
-    if (root.op != nullptr)
-      for (const ir::Value* operand : root.op->operands()) note(operand);
-  }
-  return widest;
-}
-
-bool contains(const std::vector<const ir::Value*>& values, const ir::Value* value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
 class Cutter {
  public:
   Cutter(const ir::Function& function, const std::vector<DotLoop>& dot_loops,
@@ -63,10 +31,9 @@ class Cutter {
         dot_loops_(dot_loops),
         is_stored_(is_stored),
         effects_(function),
-        walk_(function, is_stored) {
-    positions_.resize(function.operation_count());
-    ends_.resize(function.operation_count());
-    number_positions(function.body());
+        order_(function),
+        walk_(function, is_stored),
+        pending_(effects_, order_, result_.plan.buffer_of) {
     result_.plan.buffer_of.assign(function.value_count(), -1);
   }
 
@@ -76,35 +43,6 @@ class Cutter {
   }
 
  private:
-  // What a root must know of the group that is being filled.
-  struct Pending {
-    Group group;
-    Cone cone;
-    std::vector<const ir::Value*> produced;  // by the group, not to be read by it
-    std::vector<const ir::Value*> written;   // tiles that it writes at its own index
-    std::vector<int> buffers;                // that it writes
-    std::vector<const ir::Operation*> writes;
-    bool is_closed = false;  // takes no more roots
-  };
-
-  struct NewRoot {
-    Root root;
-    std::vector<int64_t> space;
-    int inner_axis = -1;
-    bool is_ordered = false, is_reverse = false;
-  };
-
-  int position(const ir::Operation* op) const { return positions_[op->id()]; }
-
-  void number_positions(const ir::Region& region) {
-    for (const ir::Operation* op : region) {
-      positions_[op->id()] = next_position_++;
-      if (writes_memory(op)) writers_.push_back(op);
-      for (const ir::Region* nested : op->regions()) number_positions(*nested);
-      ends_[op->id()] = next_position_++;
-    }
-  }
-
   int buffer_for(const ir::Value* value) {
     int& buffer = result_.plan.buffer_of[value->id()];
     if (buffer < 0) {
@@ -120,113 +58,17 @@ class Cutter {
   }
 
   void flush() {
-    if (pending_.group.roots.empty()) return;
-    const int index = static_cast<int>(result_.plan.groups.size());
-    pending_.group.cost = recompute_cost(pending_.cone);
-    pending_.group.element_bytes = widest_element(pending_.group, pending_.cone);
-    result_.plan.groups.push_back(std::move(pending_.group));
-    result_.cones.push_back(std::move(pending_.cone));
-    add_item(ItemKind::kGroup, nullptr, index);
-    pending_ = Pending();
+    if (pending_.is_empty()) return;
+    PendingGroup::Finished finished = pending_.take();
+    add_item(ItemKind::kGroup, nullptr, static_cast<int>(result_.plan.groups.size()));
+    result_.plan.groups.push_back(std::move(finished.group));
+    result_.cones.push_back(std::move(finished.cone));
   }
 
   void store_tile(const ir::Value* value) {
     ENC_CHECK(!is_stored_[value->id()], "a tile in scratch is computed again");
     is_stored_[value->id()] = 1;
     result_.is_final = false;
-  }
-
-  // --- reads and writes -----------------------------------------------------------------------
-
-  // The last position at which `root` may run, where `value` was defined outside its loops.
-  int latest_run(const ir::Operation* defined, const ir::Operation* root) const {
-    const ir::Operation* around = root;
-    while (around->parent() != defined->parent()) around = around->parent_operation();
-    return around == root ? position(root) : ends_[around->id()];
-  }
-
-  // Whether memory that `load` reads may be written after it and before `root` runs.
-  bool is_overwritten(const ir::Operation* load, Indexing indexing, const ir::Operation* root) {
-    const int latest = latest_run(load, root);
-    for (const ir::Operation* writer : writers_) {
-      const int at = position(writer);
-      if (at <= position(load) || at >= latest || writer == root) continue;
-      if (!effects_.may_alias(*writer, *load)) continue;
-      const bool in_group = contains_operation(pending_.writes, writer);
-      if (in_group && indexing == Indexing::kOwn && same_elements(writer, load)) continue;
-      return true;
-    }
-    return false;
-  }
-
-  static bool contains_operation(const std::vector<const ir::Operation*>& list,
-                                 const ir::Operation* op) {
-    return std::find(list.begin(), list.end(), op) != list.end();
-  }
-
-  bool writes_under(const ir::Operation* writer, const ConeEntry& entry) const {
-    const ir::Operation* load = entry.value->definition();
-    if (!is_load(load) || !effects_.may_alias(*writer, *load)) return false;
-    return !(entry.indexing == Indexing::kOwn && same_elements(writer, load));
-  }
-
-  // Loads of the new root's cone that come behind a write of the group.
-  bool reads_what_group_writes(const Cone& cone) const {
-    for (const ConeEntry& entry : cone.computed) {
-      if (!is_load(entry.value->definition())) continue;
-      for (const ir::Operation* writer : pending_.writes)
-        if (position(writer) < position(entry.value->definition()) &&
-            effects_.may_alias(*writer, *entry.value->definition()))
-          return true;
-    }
-    return false;
-  }
-
-  bool depends_on_group(const Cone& cone) const {
-    auto is_produced = [&](const ir::Value* value) { return contains(pending_.produced, value); };
-    if (std::any_of(cone.scalars.begin(), cone.scalars.end(), is_produced)) return true;
-    for (const ConeEntry& entry : cone.stored) {
-      if (is_produced(entry.value)) return true;
-      const bool other = entry.indexing == Indexing::kOther;
-      if (other && contains(pending_.written, entry.value)) return true;
-      if (other && writes_buffer(result_.plan.buffer_of[entry.value->id()])) return true;
-    }
-    return false;
-  }
-
-  bool writes_buffer(int buffer) const {
-    return buffer >= 0 && std::find(pending_.buffers.begin(), pending_.buffers.end(), buffer) !=
-                              pending_.buffers.end();
-  }
-
-  bool writes_what_group_reads(const ir::Operation* writer) const {
-    if (writer == nullptr || !writes_memory(writer)) return false;
-    for (const ConeEntry& entry : pending_.cone.computed)
-      if (writes_under(writer, entry)) return true;
-    return std::any_of(
-        pending_.writes.begin(), pending_.writes.end(),
-        [&](const ir::Operation* other) { return effects_.may_alias(*writer, *other); });
-  }
-
-  bool writes_buffer_that_group_reads(int buffer) const {
-    if (buffer < 0) return false;
-    for (const ConeEntry& entry : pending_.cone.stored)
-      if (entry.indexing == Indexing::kOther && result_.plan.buffer_of[entry.value->id()] == buffer)
-        return true;
-    return false;
-  }
-
-  bool fits(const NewRoot& added, const Cone& cone) const {
-    const Group& group = pending_.group;
-    if (group.roots.empty()) return true;
-    const bool same_axis =
-        added.inner_axis < 0 || group.inner_axis < 0 ||
-        (added.inner_axis == group.inner_axis && added.is_ordered == group.is_ordered &&
-         added.is_reverse == group.is_reverse);
-    return !pending_.is_closed && group.space == added.space && same_axis &&
-           !depends_on_group(cone) && !reads_what_group_writes(cone) &&
-           !writes_what_group_reads(added.root.op) &&
-           !writes_buffer_that_group_reads(added.root.buffer);
   }
 
   // --- roots ------------------------------------------------------------------------------------
@@ -251,50 +93,21 @@ class Cutter {
   bool settle_loads(const Cone& cone, const ir::Operation* runs_at) {
     bool stored = false;
     for (const ConeEntry& entry : cone.computed) {
-      const ir::Operation* load = entry.value->definition();
-      if (!is_load(load) || load == runs_at || is_stored_[entry.value->id()]) continue;
-      const bool under = writes_memory(runs_at) && writes_under(runs_at, entry);
-      if (!under && !is_overwritten(load, entry.indexing, runs_at)) continue;
+      if (is_stored_[entry.value->id()] || !pending_.is_overwritten(entry, runs_at)) continue;
       store_tile(entry.value);
       stored = true;
     }
     return stored;
   }
 
-  void add_root(NewRoot added, const ir::Operation* runs_at) {
+  void add_root(const NewRoot& added, const ir::Operation* runs_at) {
     const Cone cone = cone_of(added.root);
-    if (!fits(added, cone)) flush();
+    if (!pending_.may_join(added, cone)) flush();
     if (settle_loads(cone, runs_at)) return;  // this cut is thrown away
-    Group& group = pending_.group;
-    group.space = added.space;
-    if (added.inner_axis >= 0) {
-      group.inner_axis = added.inner_axis;
-      group.is_ordered = added.is_ordered;
-      group.is_reverse = added.is_reverse;
-    }
-    note_effects(added.root);
-    group.roots.push_back(added.root);
-    append(cone);
-  }
-
-  void note_effects(const Root& root) {
-    if (root.kind == RootKind::kWrite) {
-      pending_.written.push_back(root.value);
-      pending_.buffers.push_back(root.buffer);
-      return;
-    }
-    if (writes_memory(root.op)) pending_.writes.push_back(root.op);
-    for (const ir::Value* value : root.op->results()) {
-      pending_.produced.push_back(value);
+    pending_.add(added, cone);
+    if (added.root.kind == RootKind::kWrite) return;
+    for (const ir::Value* value : added.root.op->results())
       if (value->type().is_tile() && value->has_users()) buffer_for(value);
-    }
-  }
-
-  void append(const Cone& cone) {
-    Cone& all = pending_.cone;
-    all.computed.insert(all.computed.end(), cone.computed.begin(), cone.computed.end());
-    all.stored.insert(all.stored.end(), cone.stored.begin(), cone.stored.end());
-    all.scalars.insert(all.scalars.end(), cone.scalars.begin(), cone.scalars.end());
   }
 
   static std::vector<int64_t> shape_of(const ir::Value* value) {
@@ -308,7 +121,7 @@ class Cutter {
                            .is_definition = result_.plan.buffer_of[value->id()] == buffer &&
                                             !must_be_stored(value)},
                   .space = shape_of(value)};
-    add_root(std::move(added), runs_at);
+    add_root(added, runs_at);
   }
 
   void add_effect(ir::Operation* op) {
@@ -351,35 +164,16 @@ class Cutter {
   // --- items ------------------------------------------------------------------------------------
 
   void add_scalar(ir::Operation* op) {
-    auto is_produced = [&](const ir::Value* value) { return contains(pending_.produced, value); };
-    const bool depends = std::any_of(op->operands().begin(), op->operands().end(), is_produced);
+    const bool depends = std::ranges::any_of(
+        op->operands(), [&](const ir::Value* value) { return pending_.gives(value); });
     if (depends || op->record().effect != Effect::kPure) flush();
     add_item(ItemKind::kScalar, op);
-  }
-
-  // Whether the product may overwrite the tile that it adds to: one that was computed for it alone
-  // beside it, or one that the loop around carries and that becomes the product's result.
-  bool adds_in_place(const ir::Operation* dot) const {
-    const ir::Value* sum = dot->operand(2);
-    if (result_.plan.buffer_of[sum->id()] < 0 || sum->users().size() != 1) return false;
-    const ir::Operation* definition = sum->definition();
-    if (definition != nullptr)
-      return definition->parent() == dot->parent() &&
-             (definition->is(Opcode::kDot) || !must_be_stored(sum));
-    if (sum->argument_of() != dot->parent()) return false;
-    const ir::Operation* loop = dot->parent()->parent();
-    const ir::Operation* yield = dot->parent()->terminator();
-    return loop != nullptr && loop->is(Opcode::kFor) && dot->result()->users().size() == 1 &&
-           yield->operand(sum->index() - 1) == dot->result();
   }
 
   void add_dot(ir::Operation* op) {
     flush();
     add_item(ItemKind::kDot, op);
-    if (adds_in_place(op))
-      result_.plan.buffer_of[op->result()->id()] = result_.plan.buffer_of[op->operand(2)->id()];
-    else
-      buffer_for(op->result());
+    buffer_for(op->result());
   }
 
   // The product adds to the tile that the loop started from, in the buffer of its result.
@@ -429,7 +223,7 @@ class Cutter {
     for (const YieldedTile& tile : tiles) {
       write_tile(tile.value, tile.buffer, yield);
       for (const int buffer : overwritten)
-        ENC_CHECK(!reads_buffer(tile.value, buffer) || writes_buffer(buffer),
+        ENC_CHECK(!reads_buffer(tile.value, buffer) || pending_.writes_buffer(buffer),
                   "carried tiles change places in two groups");
       overwritten.push_back(tile.buffer);
     }
@@ -511,7 +305,8 @@ class Cutter {
         break;
     }
     const bool gives_tile = op->result_count() > 0 && op->result()->type().is_tile();
-    if (is_load(op) || op->record().effect == Effect::kPure) {
+    const Effect effect = op->record().effect;
+    if (effect == Effect::kRead || effect == Effect::kPure) {
       if (!gives_tile) return add_scalar(op);
       const ir::Value* value = op->result();
       if (is_stored_[value->id()] && value->has_users()) write_tile(value, buffer_for(value), op);
@@ -526,13 +321,11 @@ class Cutter {
   const std::vector<DotLoop>& dot_loops_;
   std::vector<char>& is_stored_;
   analysis::MemoryEffects effects_;
+  OperationOrder order_;
   ConeWalk walk_;
-  std::vector<int> positions_, ends_;
-  std::vector<const ir::Operation*> writers_;
-  int next_position_ = 0;
   const ir::Region* region_ = nullptr;
-  Pending pending_;
   Grouping result_;
+  PendingGroup pending_;
 };
 
 }  // namespace

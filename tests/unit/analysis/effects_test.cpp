@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/liveness.h"
 #include "ir/parser.h"
 
 namespace enceladus::analysis {
@@ -63,30 +62,6 @@ TEST(MemoryEffects, different_parameters_may_alias_without_the_promise) {
   MemoryEffects effects(*function);
   std::vector<const Operation*> all = accesses(*function);
   EXPECT_TRUE(effects.must_keep_order(*all[0], *all[2]));
-}
-
-TEST(Liveness, a_value_used_in_a_loop_lives_through_it) {
-  std::unique_ptr<ir::Function> function = ir::parse(kKernel);
-  Liveness liveness(*function);
-  const Operation* select = nullptr;
-  const Operation* loop = nullptr;
-  for (const Operation* op : function->body()) {
-    if (op->is(Opcode::kSelect)) select = op;
-    if (op->is(Opcode::kFor)) loop = op;
-  }
-  EXPECT_EQ(liveness.last_use(select->result()), loop);
-}
-
-TEST(Liveness, the_peak_counts_tiles_alive_at_once) {
-  std::unique_ptr<ir::Function> function = ir::parse(R"(
-kernel @k(%x: ptr<f32>) {num_warps = 4, math_mode = relaxed} {
-  %0 = constant 1.0 : tile<8xf32>
-  %1 = exp %0 : tile<8xf32>
-  %2 = add %0, %1 : tile<8xf32>
-  %3 = reduce %2 {combine = add, axis = 0} : tile<8xf32> -> f32
-  store %x, %3 : ptr<f32>
-})");
-  EXPECT_EQ(Liveness(*function).peak_tile_bytes(), 3 * 32);
 }
 
 }  // namespace
