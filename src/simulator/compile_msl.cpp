@@ -10,6 +10,7 @@
 #include "simulator/object_cache.h"
 #include "simulator/process.h"
 #include "simulator/runtime_functions.h"
+#include "simulator/template_kernels.h"
 #include "simulator/toolchain.h"
 
 namespace enceladus::simulator {
@@ -191,15 +192,20 @@ class Compiler {
 }  // namespace
 
 void check_msl(const std::string& msl, const CompileOptions& options) {
-  Compiler(options).check(msl);
+  Compiler compiler(options);
+  compiler.check(with_template_kernel(msl, ""));
+  for (const std::string& name : template_kernel_names(msl)) {
+    compiler.check(with_template_kernel(msl, name));
+  }
 }
 
 CompiledMsl compile_msl(const std::string& msl, const std::string& entry,
                         const CompileOptions& options) {
   CompiledMsl compiled;
-  compiled.signature = read_signature(msl, entry);
-  std::string text = msl + entry_function(compiled.signature);
-  compiled.object_path = Compiler(options).object(msl, text).string();
+  std::string plain = with_template_kernel(msl, entry);
+  compiled.signature = read_signature(plain, entry);
+  std::string text = plain + entry_function(compiled.signature);
+  compiled.object_path = Compiler(options).object(plain, text).string();
   return compiled;
 }
 

@@ -55,6 +55,7 @@ void Execution::run() {
   if (request_.schedule == Schedule::kRandom) std::shuffle(order.begin(), order.end(), random_);
   {
     FlushDenormals flush;
+    StackGuard guard(stack_owner());
     for (uint32_t linear : order) {
       linear_program_ = linear;
       run_threadgroup(program_at(linear));
@@ -62,6 +63,20 @@ void Execution::run() {
     }
   }
   current_execution = outer;
+}
+
+StackGuard::Owner Execution::stack_owner() {
+  return {.self = this,
+          .is_guard =
+              [](void* self, uintptr_t address) {
+                return static_cast<Execution*>(self)->stacks_.is_guard(address);
+              },
+          .overflow = [](void* self,
+                         uintptr_t code) { static_cast<Execution*>(self)->stop_overflow(code); },
+          .is_code =
+              [](void* self, uintptr_t address) {
+                return static_cast<Execution*>(self)->image_.holds(address);
+              }};
 }
 
 std::array<uint32_t, 3> Execution::program_at(uint32_t linear) const {

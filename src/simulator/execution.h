@@ -28,6 +28,7 @@
 #include "simulator/report_collector.h"
 #include "simulator/simd_operations.h"
 #include "simulator/simulated_kernel.h"
+#include "simulator/stack_guard.h"
 
 namespace enceladus::simulator {
 
@@ -118,6 +119,8 @@ class Execution {
   void make_ready(Thread& thread);
   [[noreturn]] void stop();
   void stop_endless_loop(uintptr_t code);
+  void stop_overflow(uintptr_t code);
+  StackGuard::Owner stack_owner();
   void check_alignment(uintptr_t address, size_t size, size_t alignment, bool write,
                        uintptr_t code);
   void check_region(Region& region, uintptr_t address, size_t size, bool write, bool atomic,

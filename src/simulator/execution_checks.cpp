@@ -238,6 +238,19 @@ void Execution::check_barrier(const Thread& leader) {
   }
 }
 
+// Called on a stack of its own, since the thread's is full.
+void Execution::stop_overflow(uintptr_t code) {
+  Finding found = finding(ReportKind::kStackOverflow, code);
+  if (code == 0) found.place = {};
+  if (reports_.is_new(found)) {
+    found.message = "the thread's private variables and calls need more than " +
+                    std::to_string(FiberStacks::kStackBytes / 1024) +
+                    " KiB; the launch was stopped";
+    reports_.add(std::move(found));
+  }
+  stop();
+}
+
 void Execution::stop_endless_loop(uintptr_t code) {
   Finding found = finding(ReportKind::kEndlessLoop, code);
   if (reports_.is_new(found)) {

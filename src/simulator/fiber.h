@@ -29,6 +29,10 @@ class FiberStacks {
   }
   // Whether an address lies in one of the stacks (or a guard page).
   bool holds(uintptr_t address) const { return address - base_ < bytes_; }
+  // Whether an address lies in a guard page.
+  bool is_guard(uintptr_t address) const {
+    return holds(address) && (address - base_) % (kStackBytes + kGuardBytes) < kGuardBytes;
+  }
   // A stack pointer such that switching to it calls `start`, which must not return.
   void* prepare(size_t index, void (*start)()) const;
 

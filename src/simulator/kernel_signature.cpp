@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simulator/errors.h"
+#include "simulator/template_kernels.h"
 
 namespace enceladus::simulator {
 namespace {
@@ -247,7 +248,11 @@ class Reader {
 
 }  // namespace
 
-std::vector<std::string> kernel_names(std::string_view msl) { return Reader(msl, "").kernels(); }
+std::vector<std::string> kernel_names(std::string_view msl) {
+  std::vector<std::string> names = Reader(with_template_kernel(msl, ""), "").kernels();
+  for (std::string& name : template_kernel_names(msl)) names.push_back(std::move(name));
+  return names;
+}
 
 KernelSignature read_signature(std::string_view msl, std::string_view entry) {
   return Reader(msl, entry).read();

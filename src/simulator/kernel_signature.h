@@ -45,7 +45,7 @@ struct KernelSignature {
   uint32_t max_total_threads = 1024;  // of a threadgroup
 };
 
-// The kernels of a text, in its order.
+// The kernels of a text in its order, then those that it makes from templates.
 std::vector<std::string> kernel_names(std::string_view msl);
 
 // Throws MslError when there is no such kernel or a parameter cannot be understood.

@@ -92,33 +92,36 @@ Conflict touch(Cell& cell, const CellAccess& access) {
   return conflict;
 }
 
-RaceCells::RaceCells(size_t bytes) : mapped_bytes_((bytes + kWord) * sizeof(Cell)) {
-  void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
+RaceCells::RaceCells(size_t bytes) : count_(bytes / kWord + 2) {
+  void* memory = mmap(nullptr, kWord * count_ * sizeof(Cell), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  cells_ = static_cast<Cell*>(memory);
+  words_ = static_cast<Cell*>(memory);
+  bytes_ = words_ + count_;
 }
 
-RaceCells::~RaceCells() { munmap(cells_, mapped_bytes_); }
+RaceCells::~RaceCells() { munmap(words_, kWord * count_ * sizeof(Cell)); }
+
+Conflict RaceCells::access_bytes(size_t word, size_t first, size_t count,
+                                 const CellAccess& access) {
+  if (!words_[word].split) {
+    for (size_t byte = 1; byte < kWord; ++byte) byte_cell(word, byte) = words_[word];
+    words_[word].split = true;
+  }
+  Conflict conflict;
+  for (size_t i = first; i < first + count; ++i) merge(conflict, touch(byte_cell(word, i), access));
+  if (count == kWord && access.write) words_[word].split = false;
+  return conflict;
+}
 
 Conflict RaceCells::access(size_t offset, size_t size, const CellAccess& access) {
   Conflict conflict;
   size_t end = offset + size;
   while (offset < end) {
-    Cell* word = cells_ + offset / kWord * kWord;
-    size_t first = offset % kWord;
+    size_t word = offset / kWord, first = offset % kWord;
     size_t count = end - offset < kWord - first ? end - offset : kWord - first;
-    bool whole = count == kWord;
-    if (whole && !word->split) {
-      merge(conflict, touch(*word, access));
-    } else {
-      if (!word->split) {
-        for (size_t i = 1; i < kWord; ++i) word[i] = word[0];
-        word->split = true;
-      }
-      for (size_t i = first; i < first + count; ++i) merge(conflict, touch(word[i], access));
-      if (whole && access.write) word->split = false;
-    }
+    bool whole = count == kWord && !words_[word].split;
+    merge(conflict, whole ? touch(words_[word], access) : access_bytes(word, first, count, access));
     offset += count;
   }
   return conflict;

@@ -13,7 +13,8 @@
 // one another.
 //
 // A word of four bytes shares one cell as long as whole words are accessed; the first narrower
-// access splits it into one cell a byte, a store of the whole word joins it again.
+// access splits it into one cell a byte, a store of the whole word joins it again. Cells of bytes
+// lie apart, so that they take no memory until a word is split.
 #pragma once
 
 #include <cstddef>
@@ -76,8 +77,16 @@ class RaceCells {
   Conflict access(size_t offset, size_t size, const CellAccess& access);
 
  private:
-  Cell* cells_;
-  size_t mapped_bytes_;
+  static constexpr size_t kWord = 4;
+  Conflict access_bytes(size_t word, size_t first, size_t count, const CellAccess& access);
+  // The cell of a byte of a split word; that of the first byte is the word's own.
+  Cell& byte_cell(size_t word, size_t byte) {
+    return byte == 0 ? words_[word] : bytes_[word * (kWord - 1) + byte - 1];
+  }
+
+  size_t count_;  // words
+  Cell* words_;
+  Cell* bytes_;
 };
 
 }  // namespace enceladus::simulator

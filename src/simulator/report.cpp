@@ -36,6 +36,8 @@ const char* name_of(ReportKind kind) {
       return "endless loop";
     case ReportKind::kForeignStack:
       return "access to another thread's memory";
+    case ReportKind::kStackOverflow:
+      return "stack overflow";
   }
   return "";
 }

@@ -19,6 +19,7 @@ enum class ReportKind : uint8_t {
   kInactiveLane,      // a shuffle that reads a lane which does not take part, or none
   kEndlessLoop,       // the watchdog stopped the launch
   kForeignStack,      // an access to another thread's private memory
+  kStackOverflow,     // a thread's private variables do not fit into its stack
 };
 
 // The word that starts a message: "out of bounds", "race".

@@ -75,16 +75,11 @@ Command frontend_command(const Toolchain& tools, const std::string& headers, int
 // Accesses wider than 16 bytes would escape the instrumentation, contraction would change results,
 // and loops without an end must stay for the watchdog to find.
 const Command& code_flags() {
-  static const Command kFlags = {"-O1",
-                                 "-gline-tables-only",
-                                 "-march=x86-64-v2",
-                                 "-mf16c",
-                                 "-fPIC",
-                                 "-fno-vectorize",
-                                 "-fno-slp-vectorize",
-                                 "-fno-unroll-loops",
-                                 "-ffp-contract=off",
-                                 "-fno-finite-loops"};
+  static const Command kFlags = {"-O1", "-gline-tables-only", "-march=x86-64-v2", "-mf16c", "-fPIC",
+                                 "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops",
+                                 "-ffp-contract=off", "-fno-finite-loops",
+                                 // A large frame may not jump over the guard page of its stack.
+                                 "-fstack-clash-protection"};
   return kFlags;
 }
 

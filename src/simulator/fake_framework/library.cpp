@@ -10,6 +10,7 @@
 #include "simulator/fake_framework/ledger.h"
 #include "simulator/fake_framework/property.h"
 #include "simulator/function_constants.h"
+#include "simulator/template_kernels.h"
 
 namespace enceladus::fake_metal {
 namespace {
@@ -38,7 +39,9 @@ void check_slots(const std::string& source, const std::string& kernel) {
 // What Apple's compiler finds when a library is made. A text of one kernel is built at once: that
 // is the same check, and the object is wanted next.
 void check_source(const Library& library, const std::vector<std::string>& kernels) {
-  for (const std::string& kernel : kernels) check_slots(library.source(), kernel);
+  for (const std::string& kernel : kernels) {
+    check_slots(simulator::with_template_kernel(library.source(), kernel), kernel);
+  }
   simulator::CompileOptions options;
   options.language_version = library.language_version();
   if (simulator::has_function_constants(library.source())) return;  // checked with their values

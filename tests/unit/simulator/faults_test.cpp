@@ -268,6 +268,15 @@ kernel void k(device float* out, device uint* words, constant uint& count,
 })",
      "n < count / 20", "n < 1 + t / 32"},
 
+    {"PrivateArrayBeyondTheStack", ReportKind::kStackOverflow, R"(
+kernel void k(device float* out, device uint* words, constant uint& count,
+              uint i [[thread_position_in_grid]]) { /*here*/
+  float values[600];
+  for (uint n = 0; n < 600; ++n) values[n] = i + n;
+  out[i] = values[count * 2 + words[i]];
+})",
+     "values[600]", "values[90000]"},
+
     {"EndlessLoop", ReportKind::kEndlessLoop, R"(
 kernel void k(device float* out, device uint* words, constant uint& count,
               uint i [[thread_position_in_grid]]) {
