@@ -4,12 +4,10 @@
 
 namespace enceladus::metal {
 
-MetalBuffer::MetalBuffer(Context& context, MetalStream& stream, Owned buffer, int64_t bytes)
-    : Buffer(context.api.contents(buffer.get()), bytes),
-      context_(context),
-      stream_(stream),
-      buffer_(std::move(buffer)) {
-  context_.addresses.insert(reinterpret_cast<uint64_t>(data()), static_cast<uint64_t>(bytes),
+MetalBuffer::MetalBuffer(Context& context, MetalStream& stream, Owned buffer, void* data,
+                         int64_t bytes)
+    : Buffer(data, bytes), context_(context), stream_(stream), buffer_(std::move(buffer)) {
+  context_.addresses.insert(reinterpret_cast<uint64_t>(data), static_cast<uint64_t>(bytes),
                             buffer_.get());
 }
 

@@ -10,8 +10,9 @@ class MetalStream;
 
 class MetalBuffer : public Buffer {
  public:
-  // Takes the buffer over. Its first `bytes` are found in the context's addresses from now on.
-  MetalBuffer(Context& context, MetalStream& stream, Owned buffer, int64_t bytes);
+  // Takes the buffer over, whose contents are `bytes` at `data`; they are found in the context's
+  // addresses from now on.
+  MetalBuffer(Context& context, MetalStream& stream, Owned buffer, void* data, int64_t bytes);
   ~MetalBuffer() override;
 
  private:

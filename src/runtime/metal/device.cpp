@@ -70,9 +70,10 @@ Ref<Buffer> MetalDevice::allocate(int64_t bytes, bool zeroed) {
   const Pool pool(opened.context.objc);
   Owned buffer = opened.context.api.new_buffer(
       opened.context.device.get(), static_cast<uint64_t>(std::max(bytes, kSmallestBuffer)));
-  if (!buffer || !opened.context.api.contents(buffer.get())) throw std::bad_alloc();
+  void* data = buffer ? opened.context.api.contents(buffer.get()) : nullptr;
+  if (!data) throw std::bad_alloc();
   return Ref<MetalBuffer>::adopt(
-      new MetalBuffer(opened.context, opened.stream, std::move(buffer), bytes));
+      new MetalBuffer(opened.context, opened.stream, std::move(buffer), data, bytes));
 }
 
 Ref<Kernel> MetalDevice::load(Artifact artifact) {
