@@ -28,11 +28,14 @@ PyObject* owning_dict(PyObject* owner) {
   return nullptr;
 }
 
-// New reference, or null without an error where there is no such value.
+// New reference, or null without an error where there is no such value. What is no `Exception`
+// (Ctrl-C while the owner's own code looks for it) goes on as it is.
 PyObject* present_value(PyObject* owner, PyObject* name) {
   PyObject* value = PyCell_Check(owner) ? PyCell_Get(owner) : PyObject_GetAttr(owner, name);
-  if (value == nullptr) PyErr_Clear();
-  return value;
+  if (value != nullptr) return value;
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) raise_set_error();
+  PyErr_Clear();
+  return nullptr;
 }
 
 }  // namespace

@@ -23,19 +23,20 @@ void run_now(Stream& stream, const Launch& request) {
   if (failure) std::rethrow_exception(failure);
 }
 
-void enqueue(Stream& stream, const Launch& request) {
-  if (stream.try_enqueue(request) != 0) return;
+Ticket enqueue(Stream& stream, const Launch& request) {
+  if (Ticket ticket = stream.try_enqueue(request)) return ticket;
+  // Either the queue is full, or the launch is one that the stream has to wait with.
+  wait_interruptibly(stream, stream.ticket_for_room());
   nb::gil_scoped_release unlocked;
-  stream.enqueue(request);
+  return stream.enqueue(request);
 }
 
 }  // namespace
 
 void submit_launch(Stream& stream, const Launch& request, Submission submission) {
-  if (submission == Submission::kWaits)
-    run_now(stream, request);
-  else
-    enqueue(stream, request);
+  if (submission == Submission::kWaits) return run_now(stream, request);
+  const Ticket ticket = enqueue(stream, request);
+  if (submission == Submission::kQueuesAndWaits) wait_for_stream(stream, ticket);
 }
 
 }  // namespace enceladus

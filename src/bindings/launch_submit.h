@@ -9,6 +9,8 @@ namespace enceladus {
 enum class Submission : uint8_t {
   kQueues,  // returns once the launch is queued
   kWaits,   // returns once it has run
+  // Queues, and waits so that Ctrl-C ends the wait; the launch's resources hold all that it uses.
+  kQueuesAndWaits,
 };
 
 // Throws what failed on the stream, nanobind::python_error for a failure to print.

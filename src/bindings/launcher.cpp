@@ -65,12 +65,25 @@ int waiting_argument(const LaunchArguments& arguments) {
                          "enceladus.Tensor (enceladus.from_numpy shares the memory)");
 }
 
-void hold_numpy_arrays(LaunchArguments& arguments) {
+// Keeps arrays of other libraries alive until the launch has run. Tensors do so themselves.
+void hold_arrays(LaunchArguments& arguments, ArgumentOrigin origin) {
+  if (arguments.first_of(origin) < 0) return;
   for (size_t index = 0; index < arguments.count(); ++index) {
     const Argument& argument = arguments.argument(index);
-    if (argument.kind == ArgumentKind::kPointer && argument.origin == ArgumentOrigin::kNumpy)
+    if (argument.kind == ArgumentKind::kPointer && argument.origin == origin)
       arguments.add_resource(hold_array(argument.value));
   }
+}
+
+Launch launch_request(const LaunchArguments& arguments, Kernel& kernel, const Grid& grid) {
+  Launch request;
+  request.kernel = &kernel;
+  request.parameters = {arguments.slots(), arguments.slot_count()};
+  request.extents = {arguments.extents(), 2 * arguments.slot_count()};
+  request.grid = {static_cast<int32_t>(grid.extents[0]), static_cast<int32_t>(grid.extents[1]),
+                  static_cast<int32_t>(grid.extents[2])};
+  request.resources = {arguments.resources(), arguments.resource_count()};
+  return request;
 }
 
 void submit(LaunchArguments& arguments, Kernel& kernel, const Grid& grid, Device& device) {
@@ -80,17 +93,16 @@ void submit(LaunchArguments& arguments, Kernel& kernel, const Grid& grid, Device
   // PyTorch's own CPU operations do not wait for ours; on CUDA both are in one stream.
   bool waits = waits_for >= 0 || (arguments.first_of(ArgumentOrigin::kTorch) >= 0 &&
                                   device.kind() != DeviceKind::kCuda);
-  if (!waits && arguments.first_of(ArgumentOrigin::kNumpy) >= 0) hold_numpy_arrays(arguments);
-  Launch request;
-  request.kernel = &kernel;
-  request.parameters = {arguments.slots(), arguments.slot_count()};
-  request.extents = {arguments.extents(), 2 * arguments.slot_count()};
-  request.grid = {static_cast<int32_t>(grid.extents[0]), static_cast<int32_t>(grid.extents[1]),
-                  static_cast<int32_t>(grid.extents[2])};
-  request.resources = {arguments.resources(), arguments.resource_count()};
+  Launch request = launch_request(arguments, kernel, grid);
   if (device.kind() != DeviceKind::kCpu) request.host_arrays = arguments.host_arrays();
   request.native_stream = arguments.native_stream();
-  submit_launch(device.default_stream(), request, waits ? Submission::kWaits : Submission::kQueues);
+  Stream& stream = device.default_stream();
+  if (waits && !stream.may_take_long(request))
+    return submit_launch(stream, request, Submission::kWaits);
+  hold_arrays(arguments, ArgumentOrigin::kNumpy);
+  if (waits) hold_arrays(arguments, ArgumentOrigin::kTorch);
+  request.resources = {arguments.resources(), arguments.resource_count()};
+  submit_launch(stream, request, waits ? Submission::kQueuesAndWaits : Submission::kQueues);
 }
 
 // Where the arrays are, else the current device. A torch tensor on the CPU does not take a launch

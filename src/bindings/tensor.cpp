@@ -29,18 +29,31 @@ namespace {
 
 // Ctrl-C is looked at this often while waiting.
 constexpr std::chrono::milliseconds kSignalInterval(50);
+// How long programs that run when their launch is abandoned may take to their end.
+constexpr std::chrono::seconds kAbandonmentTime(2);
 
 }  // namespace
 
-void wait_for_stream(Stream& stream, Ticket ticket) {
+void wait_interruptibly(Stream& stream, Ticket ticket) {
   while (!stream.is_complete(ticket)) {
     bool done;
     {
       nb::gil_scoped_release unlocked;
       done = stream.wait(ticket, kSignalInterval);
     }
-    if (!done && PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (done || PyErr_CheckSignals() == 0) continue;
+    nb::python_error interrupt;
+    {
+      nb::gil_scoped_release unlocked;
+      stream.abandon(ticket);
+      stream.wait(ticket, kAbandonmentTime);
+    }
+    throw interrupt;
   }
+}
+
+void wait_for_stream(Stream& stream, Ticket ticket) {
+  wait_interruptibly(stream, ticket);
   print_device_lines(stream);
   stream.raise_failure();
 }

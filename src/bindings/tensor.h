@@ -44,8 +44,10 @@ nanobind::object make_tensor(TensorObject value);
 // Waits for the launches that use the tensor; see `wait_for_stream`.
 void wait_for(const TensorObject& tensor);
 
-// Waits for a launch, giving up the interpreter lock meanwhile and answering Ctrl-C, then prints
-// what tl.device_print wrote and raises what failed on the stream.
+// Waits for a launch, giving up the interpreter lock meanwhile. Where a signal handler raises
+// (Ctrl-C), abandons the launches up to that one, and throws what it raised.
+void wait_interruptibly(Stream& stream, Ticket ticket);
+// The same, then prints what tl.device_print wrote and raises what failed on the stream.
 void wait_for_stream(Stream& stream, Ticket ticket);
 // Writes the collected lines of tl.device_print to Python's standard output.
 void print_device_lines(Stream& stream);

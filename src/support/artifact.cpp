@@ -143,6 +143,7 @@ void visit_artifact(Archive& archive, ArtifactType& artifact) {
   archive.field(artifact.walk);
   archive.field(artifact.walk_shares_columns);
   archive.field(artifact.needs_extents);
+  archive.field(artifact.may_not_end);
   archive.field(artifact.language_version);
   archive.field(artifact.math_mode);
   archive.field(artifact.logs);

@@ -73,6 +73,7 @@ struct Artifact {
   // Whether programs that differ only along walk[0] share packed operands (keep them together).
   bool walk_shares_columns = false;
   bool needs_extents = false;
+  bool may_not_end = false;           // has a loop whose end only running it can tell
   int32_t language_version = 0;       // metal: 31 is MSL 3.1
   std::string math_mode = "relaxed";  // "relaxed", "fast" or "precise"
   bool logs = false;                  // metal: the kernel prints through os_log

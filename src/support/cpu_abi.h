@@ -26,6 +26,11 @@ struct CpuLaunch {
   uint32_t flags;  // kCpuFlag...
   const CpuHost* host;
   void* host_context;
+  // The launch is abandoned once the number at `abandoned` is no lower than `ticket`. The kernel
+  // looks before each program and each round of a `while`, and returns at once; what programs have
+  // stored until then stays.
+  const uint64_t* abandoned;
+  uint64_t ticket;
 };
 
 // Runs programs [first, last) in the artifact's walk order. `scratch` is 64-byte aligned memory of

@@ -31,6 +31,9 @@ Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
       function,
       [&](const ir::Operation* dot, loop::Buffer& buffer) { set_dot_layout(host, dot, buffer); });
   artifact.needs_extents = function.options().debug;  // for bounds checks
+  ir::walk(function.body(), [&](const ir::Operation* op) {
+    artifact.may_not_end = artifact.may_not_end || op->is(ir::Opcode::kWhile);
+  });
   const DotLoopPlaces dot_loops = place_dot_loops(host, function, plan);
   artifact.scratch_bytes = plan.scratch_bytes + dot_loops.scratch_bytes;
   const ProgramOrder order = choose_order(plan);

@@ -48,7 +48,10 @@ class KernelEmitter {
     kernel_.dot_scratch =
         byte_offset(kernel_.scratch, static_cast<uint64_t>(kernel_.plan.scratch_bytes));
     fetch_arguments();
+    kernel_.abandoned = kernel_.new_block("abandoned");
     emit_programs(function->getArg(1), function->getArg(2), walk);
+    builder_.CreateBr(kernel_.abandoned);
+    builder_.SetInsertPoint(kernel_.abandoned);
     emit_streaming_fence(kernel_);
     builder_.CreateRetVoid();
   }
@@ -84,6 +87,10 @@ class KernelEmitter {
                                        byte_offset(kernel_.launch, offsetof(CpuLaunch, flags)));
     kernel_.is_streaming =
         builder_.CreateIsNotNull(builder_.CreateAnd(flags, builder_.getInt32(kCpuFlagStreaming)));
+    kernel_.abandoned_at = builder_.CreateLoad(
+        builder_.getPtrTy(), byte_offset(kernel_.launch, offsetof(CpuLaunch, abandoned)));
+    kernel_.ticket = builder_.CreateLoad(builder_.getInt64Ty(),
+                                         byte_offset(kernel_.launch, offsetof(CpuLaunch, ticket)));
     for (uint64_t axis = 0; axis < 3; ++axis)
       kernel_.grid[axis] = builder_.CreateLoad(
           builder_.getInt32Ty(), byte_offset(kernel_.launch, offsetof(CpuLaunch, grid) + 4 * axis));
@@ -107,6 +114,7 @@ class KernelEmitter {
     for (Value*& index : start) index = builder_.CreateTrunc(index, builder_.getInt32Ty());
     emit_carrying_loop(builder_, {first, last}, start, [&](Value*, llvm::ArrayRef<Value*> program) {
       for (size_t axis = 0; axis < 3; ++axis) kernel_.program[walk[axis]] = program[axis];
+      kernel_.emit_abandonment_test();
       emit_region(kernel_, kernel_.function.body());
       return next_program(program, walk);
     });

@@ -1,5 +1,7 @@
 #include "codegen/cpu/kernel_state.h"
 
+#include <llvm/IR/MDBuilder.h>
+
 #include "support/check.h"
 
 namespace enceladus::cpu {
@@ -23,6 +25,16 @@ llvm::AllocaInst* KernelState::allocate(llvm::Type* type) {
 
 llvm::BasicBlock* KernelState::new_block(const char* name) {
   return llvm::BasicBlock::Create(context(), name, builder().GetInsertBlock()->getParent());
+}
+
+void KernelState::emit_abandonment_test() {
+  llvm::LoadInst* newest = builder().CreateAlignedLoad(builder().getInt64Ty(), abandoned_at,
+                                                       llvm::Align(alignof(uint64_t)));
+  newest->setAtomic(llvm::AtomicOrdering::Monotonic);
+  llvm::BasicBlock* goes_on = new_block("goes_on");
+  llvm::MDNode* rare = llvm::MDBuilder(context()).createBranchWeights(1, 1 << 20);
+  builder().CreateCondBr(builder().CreateICmpUGE(newest, ticket), abandoned, goes_on, rare);
+  builder().SetInsertPoint(goes_on);
 }
 
 }  // namespace enceladus::cpu

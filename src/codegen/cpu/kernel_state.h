@@ -17,17 +17,20 @@ struct KernelState {
   const analysis::MemoryEffects& effects;
   Emission emission;
   const DotLoopPlaces& dot_loops;
-  std::vector<llvm::Value*> scalars;     // by Value::id(): scalar values, in registers
-  llvm::Value* launch = nullptr;         // the CpuLaunch
-  llvm::Value* header = nullptr;         // the worker's scratch: 64 bytes that the runtime owns
-  llvm::Value* scratch = nullptr;        // the kernel's own scratch behind them
-  llvm::Value* dot_scratch = nullptr;    // behind them: what products need for themselves
-  llvm::Value* program[3] = {};          // i32
-  llvm::Value* grid[3] = {};             // i32
-  llvm::Value* spare = nullptr;          // 64 bytes that masked-off lanes may read and write
-  llvm::Value* is_streaming = nullptr;   // i1: non-temporal stores pay off in this launch
-  bool has_streaming_stores = false;     // so far
-  llvm::Instruction* allocas = nullptr;  // where the entry block takes allocas
+  std::vector<llvm::Value*> scalars;      // by Value::id(): scalar values, in registers
+  llvm::Value* launch = nullptr;          // the CpuLaunch
+  llvm::Value* header = nullptr;          // the worker's scratch: 64 bytes that the runtime owns
+  llvm::Value* scratch = nullptr;         // the kernel's own scratch behind them
+  llvm::Value* dot_scratch = nullptr;     // behind them: what products need for themselves
+  llvm::Value* program[3] = {};           // i32
+  llvm::Value* grid[3] = {};              // i32
+  llvm::Value* spare = nullptr;           // 64 bytes that masked-off lanes may read and write
+  llvm::Value* is_streaming = nullptr;    // i1: non-temporal stores pay off in this launch
+  bool has_streaming_stores = false;      // so far
+  llvm::Value* abandoned_at = nullptr;    // CpuLaunch::abandoned
+  llvm::Value* ticket = nullptr;          // CpuLaunch::ticket
+  llvm::BasicBlock* abandoned = nullptr;  // where an abandoned launch returns
+  llvm::Instruction* allocas = nullptr;   // where the entry block takes allocas
 
   llvm::IRBuilder<>& builder() { return emission.builder; }
   llvm::LLVMContext& context() { return emission.builder.getContext(); }
@@ -36,6 +39,8 @@ struct KernelState {
   // Memory of the entry's frame, outside every loop.
   llvm::AllocaInst* allocate(llvm::Type* type);
   llvm::BasicBlock* new_block(const char* name);
+  // Leaves the kernel here if the launch has been abandoned.
+  void emit_abandonment_test();
 };
 
 }  // namespace enceladus::cpu

@@ -108,6 +108,7 @@ class ControlEmitter {
     builder_.SetInsertPoint(body);
     pass_phis_to(op_->region(1), 0);
     emit_region(kernel_, *op_->region(1));
+    kernel_.emit_abandonment_test();
     close_phis(op_->region(1), builder_.GetInsertBlock());
     builder_.CreateBr(header_);
     builder_.SetInsertPoint(exit);

@@ -52,6 +52,14 @@ class Stream {
   // Waits until the ticket is complete or the time is over and returns whether it is complete. May
   // run queued launches on the calling thread meanwhile.
   virtual bool wait(Ticket ticket, std::chrono::nanoseconds limit) = 0;
+  // The ticket to wait for when the queue is full, so that the next calls find room.
+  virtual Ticket ticket_for_room() const { return newest(); }
+  // Whether running the launch in place (run_now) may keep the thread for long. Such a launch is
+  // better enqueued and waited for, so that the wait can be given up.
+  virtual bool may_take_long(const Launch&) { return false; }
+  // Gives up every launch up to the ticket: those that have not begun do not run, one that runs
+  // ends early where the device can stop it. Each still completes; wait for the ticket to know.
+  virtual void abandon(Ticket) {}
   // Throws the first LaunchFailure since the last call, if there was one.
   virtual void raise_failure() = 0;
   // What tl.device_print wrote since the last call.

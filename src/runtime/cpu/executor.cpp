@@ -82,7 +82,9 @@ double Executor::run_all(const PreparedLaunch& launch) {
                  .grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
                  .flags = launch.bytes > kStreamingBytes ? uint32_t{kCpuFlagStreaming} : 0,
                  .host = &kHost,
-                 .host_context = &host},
+                 .host_context = &host,
+                 .abandoned = launch.abandoned,
+                 .ticket = launch.ticket},
       .plan = plan(launch, kernel.nanoseconds_per_program(), 0),
       .scratch = &scratch_,
       .generation = ++generation_,
@@ -111,7 +113,9 @@ void Executor::run(const PreparedLaunch& launch) {
   last_begin_ = clock_nanoseconds();
   last_end_ = last_begin_;
   try {
-    launch.kernel->learn(run_all(launch));
+    const double nanoseconds_per_program = run_all(launch);
+    // A launch that ended early says nothing about the next.
+    if (!launch.is_abandoned()) launch.kernel->learn(nanoseconds_per_program);
   } catch (const std::exception& error) {
     log_.add_failure(std::make_exception_ptr(
         LaunchFailure(FailureKind::kDevice, launch.kernel->artifact().kernel, error.what(), {})));

@@ -20,6 +20,12 @@ struct PreparedLaunch {
   const uint64_t* extents = nullptr;  // null where the kernel needs none
   std::array<int32_t, 3> grid = {0, 0, 0};
   int64_t bytes = 0;  // touched by the whole launch
+  // As in CpuLaunch. By default nobody abandons the launch.
+  const uint64_t* abandoned = &kNeverAbandoned;
+  uint64_t ticket = 1;
+
+  bool is_abandoned() const { return __atomic_load_n(abandoned, __ATOMIC_RELAXED) >= ticket; }
+  static constexpr uint64_t kNeverAbandoned = 0;
 };
 
 class Executor {

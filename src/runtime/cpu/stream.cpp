@@ -13,6 +13,15 @@ constexpr std::chrono::microseconds kDispatcherSpin(75);
 // A waiter looks on this long before it sleeps: small launches are done by then, and long ones need
 // the processor more than it does.
 constexpr std::chrono::microseconds kWaiterSpin(10);
+// A launch that takes longer is none for a thread that must look at signals.
+constexpr double kLongNanoseconds = 20e6;
+
+bool takes_long(const PreparedLaunch& launch) {
+  if (launch.kernel == nullptr) return false;
+  if (launch.kernel->artifact().may_not_end || !launch.kernel->has_run()) return true;
+  const auto programs = static_cast<double>(program_count(launch.grid));
+  return programs * launch.kernel->nanoseconds_per_program() > kLongNanoseconds;
+}
 
 }  // namespace
 
@@ -58,6 +67,7 @@ PreparedLaunch CpuStream::prepare(const Launch& launch) {
 
 void CpuStream::fill(Slot& slot, const Launch& launch) {
   slot.launch = prepare(launch);
+  slot.launch.abandoned = reinterpret_cast<const uint64_t*>(&abandoned_);
   slot.event = nullptr;
   if (program_count(launch.grid) == 0) slot.launch.kernel = nullptr;  // nothing but a ticket
   const size_t count = launch.parameters.size();
@@ -97,6 +107,7 @@ Ticket CpuStream::try_enqueue(const Launch& launch) {
   const Ticket ticket = next_free_ticket();
   if (ticket == 0) return 0;
   fill(slot(ticket), launch);
+  slot(ticket).launch.ticket = ticket;
   launch.kernel->mark_used(this, ticket);
   for (Resource* resource : launch.resources) resource->mark_used(this, ticket);
   publish(ticket);
@@ -106,8 +117,7 @@ Ticket CpuStream::try_enqueue(const Launch& launch) {
 Ticket CpuStream::enqueue(const Launch& launch) {
   for (;;) {
     if (const Ticket ticket = try_enqueue(launch)) return ticket;
-    // Half the ring, so that the next calls do not wait again.
-    wait(newest() - kSlots / 2, std::chrono::hours(1));
+    wait(ticket_for_room(), std::chrono::hours(1));
   }
 }
 
@@ -123,7 +133,7 @@ Ticket CpuStream::record(Event& event) {
         return ticket;
       }
     }
-    wait(newest() - kSlots / 2, std::chrono::hours(1));
+    wait(ticket_for_room(), std::chrono::hours(1));
   }
 }
 
@@ -138,7 +148,7 @@ void CpuStream::run_next() {
   Slot& next = slot(ticket);
   if (next.event)
     stamp(*next.event);
-  else if (next.launch.kernel)
+  else if (next.launch.kernel && !next.launch.is_abandoned())
     execute(next.launch);
   completed_.store(ticket);
   if (wake_at_.load() > ticket) return;
@@ -217,8 +227,25 @@ bool CpuStream::help(Ticket ticket, std::chrono::steady_clock::time_point end) {
   if (dispatcher_is_awake_.load(std::memory_order_relaxed)) return false;
   const std::unique_lock lock(consumer_, std::try_to_lock);
   if (!lock) return false;
-  while (!is_complete(ticket) && std::chrono::steady_clock::now() < end) run_next();
+  const auto next_is_short = [&] {
+    return !takes_long(slot(completed_.load(std::memory_order_relaxed) + 1).launch);
+  };
+  while (!is_complete(ticket) && next_is_short() && std::chrono::steady_clock::now() < end)
+    run_next();
   return is_complete(ticket);
+}
+
+bool CpuStream::may_take_long(const Launch& launch) {
+  const std::unique_lock lock(consumer_, std::try_to_lock);
+  return !lock || has_pending() || takes_long(prepare(launch));
+}
+
+void CpuStream::abandon(Ticket ticket) {
+  static_assert(sizeof(abandoned_) == sizeof(uint64_t) &&
+                decltype(abandoned_)::is_always_lock_free);
+  Ticket newest = abandoned_.load();
+  while (newest < ticket && !abandoned_.compare_exchange_weak(newest, ticket)) {
+  }
 }
 
 bool CpuStream::sleep_until_complete(Ticket ticket, std::chrono::steady_clock::time_point end) {
@@ -283,7 +310,7 @@ void CpuStream::after_fork_in_parent() {
 void CpuStream::after_fork_in_child() {
   executor_.pool().forget_workers();
   // The dispatcher and whoever waited are not of this process.
-  if (dispatcher_.joinable()) abandon(std::move(dispatcher_));
+  if (dispatcher_.joinable()) cpu::abandon(std::move(dispatcher_));
   std::construct_at(&completed_changed_);
   sleepers_ = 0;
   wake_at_.store(UINT64_MAX);

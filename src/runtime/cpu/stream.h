@@ -15,7 +15,10 @@
 // consumer pays one load a launch; it is stored before the waiter's last look at `completed_`, and
 // the consumer reads it after storing `completed_`, again in one total order. Resources carry the
 // ticket of their last launch (runtime/common/resource.h) and are deleted by whoever finds them
-// complete; what belongs to Python is left to host threads. Fork: `before_fork` runs the queue
+// complete; what belongs to Python is left to host threads. Abandoning only raises `abandoned_`: a
+// launch with a ticket up to it is skipped, or left by the kernel itself; it completes as ever.
+// A waiting thread leaves launches that may take long to the dispatcher, so that it can always come
+// back and give up. Fork: `before_fork` runs the queue
 // empty and takes every lock, so the child finds them consistent and starts threads of its own.
 #pragma once
 
@@ -47,6 +50,10 @@ class CpuStream : public Stream {
   }
   Ticket newest() const override { return produced_.load(std::memory_order_acquire); }
   bool wait(Ticket ticket, std::chrono::nanoseconds limit) override;
+  Ticket ticket_for_room() const override { return newest() - kSlots / 2; }
+  // Also true while other launches run or are queued, which would come first.
+  bool may_take_long(const Launch& launch) override;
+  void abandon(Ticket ticket) override;
   void raise_failure() override { executor_.log().raise_failure(); }
   std::string take_printed() override { return executor_.log().take_printed(); }
   void retire(Resource* resource) override;
@@ -103,6 +110,7 @@ class CpuStream : public Stream {
   Executor executor_;
   // Recorded since the last launch: they learn when the next one begins.
   std::vector<Ref<Event>> expecting_events_;
+  std::atomic<Ticket> abandoned_{0};  // compiled kernels read it as a plain number
 
   alignas(64) std::atomic<uint32_t> parked_{0};
   std::atomic<bool> dispatcher_is_awake_{false};

@@ -36,12 +36,15 @@ class KernelRunner {
                            [](void* context, int32_t, const char* message, const int32_t*) {
                              static_cast<KernelRunner*>(context)->failures.emplace_back(message);
                            }};
+    const uint64_t none_is_abandoned = 0;
     const CpuLaunch launch{.parameters = slots_.data(),
                            .extents = nullptr,
                            .grid = {x, y, z},
                            .flags = 0,
                            .host = &host,
-                           .host_context = this};
+                           .host_context = this,
+                           .abandoned = &none_is_abandoned,
+                           .ticket = 1};
     std::vector<char> memory(static_cast<size_t>(128 + artifact_.scratch_bytes));
     auto address = (reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64;
     code_.entry(&launch, 0, int64_t{x} * y * z, reinterpret_cast<void*>(address));

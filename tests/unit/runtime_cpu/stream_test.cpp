@@ -57,6 +57,35 @@ TEST_F(StreamTest, returns_before_the_launch_has_run_and_reports_a_full_ring) {
   EXPECT_TRUE(stream_.is_complete(CpuStream::kSlots + 1));
 }
 
+TEST_F(StreamTest, abandoned_launches_end_or_do_not_begin_and_later_ones_run) {
+  auto endless = make_kernel(&wait_for_abandonment, 0);
+  auto counter = make_kernel(&count_programs, 1);
+  int32_t before = 0, after = 0;
+  enqueue(*endless, {});
+  const Ticket abandoned = enqueue(*counter, {address(&before)});
+  EXPECT_FALSE(stream_.wait(abandoned, milliseconds(20)));
+  stream_.abandon(abandoned);
+  enqueue(*counter, {address(&after)});
+  stream_.synchronize();
+  EXPECT_EQ(before, 0);
+  EXPECT_EQ(after, 1);
+}
+
+TEST_F(StreamTest, a_launch_may_take_long_until_it_has_been_measured_as_short) {
+  auto kernel = make_kernel(&do_nothing, 0);
+  const Launch launch{.kernel = kernel.get()};
+  EXPECT_TRUE(stream_.may_take_long(launch));
+  enqueue(*kernel, {});
+  stream_.synchronize();
+  EXPECT_FALSE(stream_.may_take_long(launch));
+  Artifact artifact;
+  artifact.may_not_end = true;
+  auto loop = make_kernel(&do_nothing, 0, artifact);
+  enqueue(*loop, {});
+  stream_.synchronize();
+  EXPECT_TRUE(stream_.may_take_long({.kernel = loop.get()}));
+}
+
 TEST_F(StreamTest, runs_every_program_once_inline_and_spread_over_threads) {
   auto kernel = make_kernel(&count_programs, 1);
   Artifact heavy;

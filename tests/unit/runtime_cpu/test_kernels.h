@@ -40,6 +40,12 @@ inline void wait_for_flag(const CpuLaunch* launch, int64_t, int64_t, void*) {
   while (!flag->load()) std::this_thread::yield();
 }
 
+// Ends when the launch is abandoned.
+inline void wait_for_abandonment(const CpuLaunch* launch, int64_t, int64_t, void*) {
+  while (__atomic_load_n(launch->abandoned, __ATOMIC_RELAXED) < launch->ticket)
+    std::this_thread::yield();
+}
+
 inline void do_nothing(const CpuLaunch*, int64_t, int64_t, void*) {}
 
 // parameters: the kind of failure. Every program fails.

@@ -40,8 +40,7 @@ TEST(WorkerPool, wakes_workers_that_have_parked) {
   WorkerPool pool(3);
   for (int round = 0; round < 5; ++round) {
     expect_each_task_once(pool, 3);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    EXPECT_FALSE(pool.has_awake_worker());
+    while (pool.has_awake_worker()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::atomic<int> arrived{0};
     // Every task waits for the others, so this ends only if the workers come.
     pool.run(
