@@ -71,6 +71,54 @@ def test_masked_off_elements_are_not_checked():
     np.testing.assert_array_equal(out, x)
 
 
+@enceladus.jit(debug=True)
+def atomics_kernel(x_ptr, far, CAS: tl.constexpr, TILE: tl.constexpr):
+    if TILE:
+        offsets = tl.arange(0, 64) + far
+        zeros = tl.zeros((64,), tl.int32)
+    else:
+        offsets = far
+        zeros = 0
+    if CAS:
+        tl.atomic_cas(x_ptr + offsets, zeros, zeros + 1)
+    else:
+        tl.atomic_add(x_ptr + offsets, zeros + 1)
+
+
+@pytest.mark.parametrize("interpret", [False, True], ids=["cpu", "interpreter"])
+@pytest.mark.parametrize("tile", [False, True], ids=["scalar", "tile"])
+@pytest.mark.parametrize("cas", [False, True], ids=["add", "cas"])
+def test_an_atomic_past_the_end_is_reported_with_its_index_and_not_done(cas, tile, interpret):
+    memory = np.zeros(128, np.int32)
+    kernel = enceladus.jit(debug=True, interpret=interpret)(atomics_kernel.fn)
+    index = r"\(4,\)" if tile else r"\(\)"
+    message = rf"atomic on `x_ptr` at element 64, outside its 64 elements .*index {index}"
+    with enceladus.device("cpu"), pytest.raises(OutOfBoundsError, match=message):
+        kernel[(1,)](memory[:64], 60 if tile else 64, cas, tile)
+    assert not memory[64:].any()
+    if tile and not interpret:  # the interpreter stops before it touches anything
+        assert memory[60:64].all()
+
+
+@enceladus.jit(debug=True)
+def far_kernel(x_ptr, out_ptr, n, TILE: tl.constexpr):
+    if TILE:
+        tl.store(out_ptr + tl.arange(0, 8), tl.load(x_ptr + n + tl.arange(0, 8)))
+    else:
+        tl.store(out_ptr, tl.load(x_ptr + n))
+
+
+@pytest.mark.parametrize("tile", [False, True], ids=["scalar", "tile"])
+@pytest.mark.parametrize("n", [1 << 61, 1 << 62, -(1 << 62), (1 << 62) + (1 << 61)])
+def test_an_offset_whose_bytes_wrap_around_does_not_read_the_array(n, tile):
+    x = np.arange(8, dtype=np.float64)
+    out = np.full(8, -1.0)
+    where = "far behind the last of" if n > 0 else "far before the first of"
+    with enceladus.device("cpu"):
+        with pytest.raises(OutOfBoundsError, match=f"load from `x_ptr` {where} its 8 elements"):
+            far_kernel[(1,)](x, out, n, tile)
+
+
 def test_prints_one_line_an_element(capsys):
     with enceladus.device("cpu"):
         print_kernel[(1,)](np.array([0.5, -1, 2, np.inf], np.float32))

@@ -33,13 +33,14 @@ class AtomicEmitter {
 
   // One element, registers in and out.
   Value* emit(llvm::ArrayRef<Value*> operands) {
-    if (op_->is(Opcode::kAtomicCas)) return compare_and_swap(operands);
-    Value* mask = operands[2];
-    if (mask == nullptr) return read_modify_write(operands[0], operands[1]);
+    auto access = [&] {
+      return op_->is(Opcode::kAtomicCas) ? compare_and_swap(operands)
+                                         : read_modify_write(operands[0], operands[1]);
+    };
+    Value* mask = operands[static_cast<size_t>(mask_operand(op_))];
+    if (mask == nullptr) return access();
     Value* zero = llvm::Constant::getNullValue(operands[1]->getType());
-    return emit_if_else(
-        builder_, mask, [&] { return read_modify_write(operands[0], operands[1]); },
-        [&] { return zero; });
+    return emit_if_else(builder_, mask, access, [&] { return zero; });
   }
 
  private:
@@ -137,6 +138,8 @@ class AtomicEmitter {
 };
 
 }  // namespace
+
+int mask_operand(const ir::Operation* atomic) { return atomic->is(Opcode::kAtomicCas) ? 3 : 2; }
 
 Value* emit_atomic(KernelState& kernel, const ir::Operation* op, llvm::ArrayRef<Value*> operands) {
   AtomicEmitter emitter(kernel, op);

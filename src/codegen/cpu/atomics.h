@@ -10,4 +10,7 @@ namespace enceladus::cpu {
 llvm::Value* emit_atomic(KernelState& kernel, const ir::Operation* op,
                          llvm::ArrayRef<llvm::Value*> operands);
 
+// Where the mask stands among the operands of an atomic operation.
+int mask_operand(const ir::Operation* atomic);
+
 }  // namespace enceladus::cpu

@@ -209,8 +209,8 @@ class GroupEmitter {
       operands.push_back(operand ? evaluator_.as_vector(evaluator_.evaluate(operand, view))
                                  : nullptr);
     if (op->is(Opcode::kDeviceAssert)) return emit_assertion(kernel_, op, operands);
-    if (op->is(Opcode::kAtomicRmw))
-      operands[2] = emit_bounds_check(kernel_, op, operands[0], operands[2], {});
+    Value*& mask = operands[static_cast<size_t>(mask_operand(op))];
+    mask = emit_bounds_check(kernel_, op, operands[0], mask, evaluator_.position_of(view));
     Value* old = emit_atomic(kernel_, op, operands);
     if (!op->result()->has_users()) return;
     const Lanes lanes{old, nest_.lanes == 1, evaluator_.inner_level()};
@@ -219,11 +219,8 @@ class GroupEmitter {
 
   void emit_printed(const ir::Operation* op, int part, int view) {
     const ir::Value* value = op->operand(part);
-    llvm::SmallVector<Value*, 4> position;
-    if (value->type().is_tile())
-      for (const Affine& coordinate : evaluator_.index_of(view))
-        position.push_back(
-            evaluator_.as_vector(evaluator_.lanes_of(coordinate, builder_.getInt32Ty())));
+    llvm::SmallVector<Value*, 8> position;
+    if (value->type().is_tile()) position = evaluator_.position_of(view);
     emit_print(kernel_, op, part, evaluator_.as_vector(evaluator_.evaluate(value, view)), position);
   }
 

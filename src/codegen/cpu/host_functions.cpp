@@ -57,14 +57,16 @@ void report_out_of_bounds(const CpuLaunch* launch, const int32_t* program, const
                           uint64_t address, uint64_t low, uint64_t high, int64_t bytes,
                           int32_t rank, const int32_t* position) {
   const int64_t element = (static_cast<int64_t>(address) - static_cast<int64_t>(low)) / bytes;
+  const bool is_far = element > kFarthestElement / 2 || element < -kFarthestElement / 2;
   const int64_t elements = static_cast<int64_t>(high - low) / bytes;
   std::string index;  // as Python writes a tuple
   for (int32_t axis = 0; axis < rank; ++axis)
     index += (axis ? " " : "") + std::to_string(position[axis]) +
              (axis + 1 < rank || rank == 1 ? "," : "");
-  const std::string message = std::string(access) + " at element " + std::to_string(element) +
-                              ", outside its " + std::to_string(elements) + " elements (index (" +
-                              index + "))";
+  std::string where = "at element " + std::to_string(element) + ", outside";
+  if (is_far) where = element > 0 ? "far behind the last of" : "far before the first of";
+  const std::string message = std::string(access) + " " + where + " its " +
+                              std::to_string(elements) + " elements (index (" + index + "))";
   launch->host->failed(launch->host_context, 1, message.c_str(), program);
 }
 

@@ -114,6 +114,13 @@ void LaneEvaluator::add_slice(Affine& sum, const Affine& part, int64_t stride, i
   sum = add(sum, slice);
 }
 
+llvm::SmallVector<Value*, 8> LaneEvaluator::position_of(int view) {
+  llvm::SmallVector<Value*, 8> position;
+  for (const Affine& coordinate : index_of(view))
+    position.push_back(as_vector(lanes_of(coordinate, kernel_.builder().getInt32Ty())));
+  return position;
+}
+
 // --- values
 // -----------------------------------------------------------------------------------------
 

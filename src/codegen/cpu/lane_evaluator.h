@@ -60,6 +60,8 @@ class LaneEvaluator {
   // --- views ------------------------------------------------------------------------------------
   int intern(const Index& index);
   const Index& index_of(int view) const { return views_[static_cast<size_t>(view)]; }
+  // The view's index, an i32 (vector) an axis.
+  llvm::SmallVector<llvm::Value*, 8> position_of(int view);
   // The view of operand(0) of a shape operation (splat has none) whose result is seen at `view`.
   int operand_view(const ir::Operation* shape_op, int view);
 

@@ -58,7 +58,7 @@ Address LaneEvaluator::address(const ir::Value* pointer, int view) {
         }
         const ir::Type element = ir::Type::number(pointer->type().dtype());
         Value* pointers = pointers_of(found, element);
-        Value* offsets = as_vector(exact_offset(op->operand(1), view));
+        Value* offsets = checkable_offset(kernel_, as_vector(exact_offset(op->operand(1), view)));
         Value* moved =
             kernel_.builder().CreateGEP(memory_type(kernel_.context(), element), pointers, offsets);
         return {.pointers = {moved, lanes_ == 1, inner_level()}};
@@ -182,9 +182,15 @@ Value* LaneEvaluator::element_pointer(const Address& address, const ir::Type& el
 
 Value* LaneEvaluator::pointers_of(const Address& address, const ir::Type& element) {
   if (address.base == nullptr) return as_vector(address.pointers);
+  llvm::IRBuilder<>& builder = kernel_.builder();
+  if (kernel_.function.options().debug) {
+    Value* far = as_vector(lanes_of(address.offset, builder.getInt64Ty()));
+    return builder.CreateGEP(memory_type(kernel_.context(), element),
+                             as_vector({address.base, true, address.base_level}),
+                             checkable_offset(kernel_, far));
+  }
   Value* first = element_pointer(address, element);
   if (lanes_ == 1) return first;
-  llvm::IRBuilder<>& builder = kernel_.builder();
   llvm::SmallVector<llvm::Constant*, 16> offsets;
   for (int lane = 0; lane < lanes_; ++lane)
     offsets.push_back(builder.getInt64(
@@ -212,12 +218,9 @@ Lanes LaneEvaluator::check_bounds(const ir::Operation* access, const Address& ad
                                   int view) {
   if (!kernel_.function.options().debug) return mask;
   const ir::Type element = ir::Type::number(access->operand(0)->type().dtype());
-  llvm::SmallVector<Value*, 8> position;
-  for (const Affine& coordinate : index_of(view))
-    position.push_back(as_vector(lanes_of(coordinate, kernel_.builder().getInt32Ty())));
   Value* given = mask.value != nullptr ? as_vector(mask) : nullptr;
   Value* checked =
-      emit_bounds_check(kernel_, access, pointers_of(address, element), given, position);
+      emit_bounds_check(kernel_, access, pointers_of(address, element), given, position_of(view));
   if (checked == given) return mask;
   return {checked, lanes_ == 1, inner_level()};
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "codegen/cpu/host_functions.h"
 #include "codegen/cpu/ir_loops.h"
 #include "codegen/cpu/lane_loop.h"
 #include "ir/builder.h"
@@ -128,6 +129,15 @@ Value* extent_slot(KernelState& kernel, int slot) {
 }
 
 }  // namespace
+
+Value* checkable_offset(KernelState& kernel, Value* offset) {
+  if (!kernel.function.options().debug) return offset;
+  llvm::IRBuilder<>& builder = kernel.builder();
+  Value* cut = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, offset,
+                                             integer_like(offset, kFarthestElement));
+  return builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, cut,
+                                       integer_like(offset, -kFarthestElement));
+}
 
 Value* emit_bounds_check(KernelState& kernel, const ir::Operation* access, Value* pointers,
                          Value* mask, llvm::ArrayRef<Value*> position) {

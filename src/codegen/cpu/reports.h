@@ -15,6 +15,11 @@ void emit_print(KernelState& kernel, const ir::Operation* op, int part, llvm::Va
 void emit_assertion(KernelState& kernel, const ir::Operation* op,
                     llvm::ArrayRef<llvm::Value*> operands);
 
+// An element offset (i64, or a vector of them) on its way to a pointer. In debug mode one that is
+// far outside every array is cut to a distance at which its address in bytes cannot wrap around to
+// lie inside again; elsewhere it stays as it is.
+llvm::Value* checkable_offset(KernelState& kernel, llvm::Value* offset);
+
 // In debug mode, where the pointers of a memory operation (scalar or vector) come from one array
 // parameter: reports the elements that lie outside that array, and returns the mask (null: true)
 // without them. Elsewhere returns the mask as it is. `position`: as for emit_print.

@@ -28,8 +28,9 @@ class ScalarEmitter {
       case Opcode::kHint:
         return operand(0);
       case Opcode::kAddPtr:
-        return builder_.CreateGEP(memory_type(kernel_.context(), pointee(op_->result())),
-                                  operand(0), exact_integer(kernel_, op_->operand(1)));
+        return builder_.CreateGEP(
+            memory_type(kernel_.context(), pointee(op_->result())), operand(0),
+            checkable_offset(kernel_, exact_integer(kernel_, op_->operand(1))));
       case Opcode::kLoad:
         return load();
       case Opcode::kStore:
@@ -67,8 +68,8 @@ class ScalarEmitter {
 
   Value* atomic() {
     llvm::SmallVector<Value*, 4> values = operands();
-    if (op_->is(Opcode::kAtomicRmw))
-      values[2] = emit_bounds_check(kernel_, op_, values[0], values[2], {});
+    Value*& mask = values[static_cast<size_t>(mask_operand(op_))];
+    mask = emit_bounds_check(kernel_, op_, values[0], mask, {});
     return emit_atomic(kernel_, op_, values);
   }
 
