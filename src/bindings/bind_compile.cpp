@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "pipeline/compile.h"
 #include "runtime/cuda/nvrtc.h"
 #include "support/check.h"
+#include "support/deep_stack.h"
 
 namespace nb = nanobind;
 
@@ -119,7 +121,22 @@ nb::list time_list(double frontend_milliseconds, const std::vector<StageTime>& t
   return result;
 }
 
-nb::tuple compile_kernel(nb::handle function, const nb::list& specs, const nb::dict& options) {
+// Runs compiler work, which holds the interpreter lock, where the stack is deep enough for it.
+template <typename Work>
+auto on_deep_stack(const Work& work) {
+  if (has_deep_stack()) return work();
+  std::optional<decltype(work())> result;
+  {
+    nb::gil_scoped_release unlocked;
+    with_deep_stack([&] {
+      nb::gil_scoped_acquire locked;
+      result = work();
+    });
+  }
+  return std::move(*result);
+}
+
+nb::tuple compile_here(nb::handle function, const nb::list& specs, const nb::dict& options) {
   auto start = std::chrono::steady_clock::now();
   frontend::FrontendResult built = run_frontend(function, specs, options);
   std::chrono::duration<double, std::milli> frontend_time =
@@ -143,21 +160,26 @@ nb::tuple compile_kernel(nb::handle function, const nb::list& specs, const nb::d
                         time_list(frontend_time.count(), result.times));
 }
 
+nb::tuple compile_kernel(nb::handle function, const nb::list& specs, const nb::dict& options) {
+  return on_deep_stack([&] { return compile_here(function, specs, options); });
+}
+
+nb::tuple frontend_ir(nb::handle function, const nb::list& specs, const nb::dict& options) {
+  return on_deep_stack([&] {
+    frontend::FrontendResult result = run_frontend(function, specs, options);
+    for (const std::string& mistake : ir::verify(*result.function))
+      ENC_CHECK(false, mistake + "\n" + ir::print(*result.function));
+    return nb::make_tuple(ir::print(*result.function), dependency_list(result.dependencies));
+  });
+}
+
 }  // namespace
 
 void bind_compile(nb::module_& module) {
   module.def("compile", &compile_kernel, nb::arg("kernel"), nb::arg("specs"), nb::arg("options"),
              "Compiles a kernel: (artifact, dependencies, [(stage, milliseconds)]).");
-  module.def(
-      "frontend_ir",
-      [](nb::object function, nb::list specs, nb::dict options) {
-        frontend::FrontendResult result = run_frontend(function, specs, options);
-        for (const std::string& mistake : ir::verify(*result.function))
-          ENC_CHECK(false, mistake + "\n" + ir::print(*result.function));
-        return nb::make_tuple(ir::print(*result.function), dependency_list(result.dependencies));
-      },
-      nb::arg("function"), nb::arg("specs"), nb::arg("options"),
-      "The tile IR of a kernel as text, verified, before any pass, and what it depends on.");
+  module.def("frontend_ir", &frontend_ir, nb::arg("function"), nb::arg("specs"), nb::arg("options"),
+             "The tile IR of a kernel as text, verified, before any pass, and what it depends on.");
   module.def(
       "frontend_functions",
       [] {
