@@ -30,6 +30,10 @@ class Joiner {
     for (const Variable* side : {&a, &b})
       if (side->value.is(Value::Kind::kUnusable)) return *side;
     if (std::optional<Value> joined = join_values(a.value, b.value)) return {*joined, place};
+    if (a.value.is_descriptor() && b.value.is_descriptor())
+      return {Value::unusable(
+                  {DiagnosticId::kDescriptorsDisagree, {name, line_of(a), line_of(b)}, a.assigned}),
+              place};
     return {Value::unusable({DiagnosticId::kBranchesDisagree,
                              {name, describe(a.value), describe(b.value), line_of(a), line_of(b)},
                              a.assigned}),

@@ -67,7 +67,9 @@ void Context::depend_on(nb::handle owner, std::string_view name, nb::handle valu
 
 std::string closest(std::string_view name, const std::vector<std::string>& candidates) {
   const std::string* best = nullptr;
-  size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
+  // Of a short name, two letters are most of it.
+  size_t most = name.size() < 5 ? 1 : std::max<size_t>(2, name.size() / 3);
+  size_t best_distance = most + 1;
   for (const std::string& candidate : candidates) {
     size_t d = distance(name, candidate);
     if (d >= best_distance) continue;

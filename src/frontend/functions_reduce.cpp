@@ -142,6 +142,34 @@ CustomInputs custom_inputs(const Arguments& arguments) {
   return result;
 }
 
+// Makes straight-line code of a combine function: both sides of each `if` are computed, and the
+// condition selects. What is left has no effect and reads no memory, so that it works on many
+// elements at once.
+void flatten_branches(Context& context, ir::Region* region) {
+  for (ir::Operation* op : *region) {
+    if (op->is(ir::Opcode::kYield) || op->is(ir::Opcode::kConstant) ||
+        op->record().op_class == ir::OpClass::kElementwise)
+      continue;
+    if (!op->is(ir::Opcode::kIf)) {
+      bool is_loop = op->is(ir::Opcode::kFor) || op->is(ir::Opcode::kWhile);
+      context.fail_at(op->location(), DiagnosticId::kCombineOperation,
+                      {is_loop ? "a loop" : "a `" + std::string(op->record().name) + "`"});
+    }
+    ir::Operation* ends[2];
+    for (int side = 0; side < 2; ++side) {
+      flatten_branches(context, op->region(side));
+      ends[side] = op->region(side)->terminator();
+      for (ir::Operation* inner : *op->region(side))
+        if (inner != ends[side]) inner->move_before(op);
+    }
+    context.builder.set_insertion_before(op);
+    for (int i = 0; i < op->result_count(); ++i)
+      op->result(i)->replace_all_uses_with(context.builder.create(
+          ir::Opcode::kSelect, {ends[0]->operand(i), ends[1]->operand(i), op->operand(0)}));
+    op->erase();
+  }
+}
+
 // The region of a custom reduction: the function applied to scalars.
 void build_combine(const Arguments& arguments, ir::Operation* op,
                    std::span<ir::Value* const> inputs) {
@@ -171,6 +199,7 @@ void build_combine(const Arguments& arguments, ir::Operation* op,
     yielded.push_back(value);
   }
   context.builder.yield(yielded);
+  flatten_branches(context, region);
   context.builder.set_insertion_at_end(outer);
 }
 

@@ -19,6 +19,13 @@ size_t position_of(Context& context, const ParsedFunction& function, std::string
                 best.empty() ? "look at its definition" : "did you mean `" + best + "`?"});
 }
 
+std::string signature_of(const ParsedFunction& function) {
+  std::string text = function.name + "(";
+  for (const ParsedParameter& parameter : function.parameters)
+    text += (text.back() == '(' ? "" : ", ") + parameter.name;
+  return text + ")";
+}
+
 std::vector<Value> bind(Context& context, const ParsedFunction& function,
                         const CallArguments& given) {
   const std::vector<ParsedParameter>& parameters = function.parameters;
@@ -28,7 +35,7 @@ std::vector<Value> bind(Context& context, const ParsedFunction& function,
     if (next >= values.size() || parameters[next].keyword_only)
       context.fail(DiagnosticId::kTooManyArguments,
                    {"`" + function.name + "`", std::to_string(values.size()),
-                    std::to_string(given.positional.size()), "the parameters in its definition"});
+                    std::to_string(given.positional.size()), signature_of(function)});
     values[next++] = argument.value;
   }
   for (const auto& [key, argument] : given.keywords) {

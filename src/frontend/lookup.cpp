@@ -112,6 +112,7 @@ void depend_on_attribute(Context& context, nb::handle owner, nb::handle name, nb
     return;
   if (is_ours(owner)) return;
   nb::object again = nb::steal(PyObject_GetAttr(owner.ptr(), name.ptr()));
+  if (!again.is_valid() && !PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();
   if (!again.is_valid()) PyErr_Clear();
   if (again.is(value)) context.depend_on(owner, nb::cast<std::string_view>(name), value);
 }
@@ -120,7 +121,8 @@ void depend_on_attribute(Context& context, nb::handle owner, nb::handle name, nb
   std::string text = nb::cast<std::string>(name);
   std::vector<std::string> candidates;
   for (nb::handle entry : nb::steal(PyObject_Dir(base.object.ptr())))
-    if (PyUnicode_Check(entry.ptr())) candidates.push_back(nb::cast<std::string>(entry));
+    if (PyUnicode_Check(entry.ptr()) && !nb::cast<std::string_view>(entry).starts_with('_'))
+      candidates.push_back(nb::cast<std::string>(entry));
   std::string best = closest(text, candidates);
   bool is_language = base.object.is(known().language);
   std::string hint = best.empty() ? (is_language ? "the reference lists the functions of `tl`"

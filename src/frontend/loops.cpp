@@ -1,8 +1,9 @@
 // Loops: `for` over ranges and compile-time sequences, and `while` (declared in
 // frontend/statements.h).
 //
-// A variable that exists before a run-time loop and is assigned in it becomes a carried value. A
-// loop that can be left early (`break`, `return`) becomes a `while` with flags, which stop it.
+// A variable that exists before a run-time loop and is assigned in it becomes a carried value, the
+// loop's own variable too where both have one type, so that it keeps its last value. A loop that
+// can be left early (`break`, `return`) becomes a `while` with flags, which stop it.
 #include "frontend/arithmetic.h"
 #include "frontend/calls.h"
 #include "frontend/evaluate.h"
@@ -24,15 +25,18 @@ struct CarriedVariable {
 // itself (index and flags), then the user's variables.
 class Carried {
  public:
-  Carried(Context& context, const Node& node) : context_(context), node_(node) {
+  // `index`: a value of the type that the loop's own variable has; null for a `while`.
+  Carried(Context& context, const Node& node, ir::Value* index) : context_(context), node_(node) {
     std::vector<Variable>& variables = context.state().variables;
     for (int32_t slot : node.assigned) {
       Variable& variable = variables[static_cast<size_t>(slot)];
       bool usable =
           !variable.value.is(Value::Kind::kUndefined) && !variable.value.is(Value::Kind::kUnusable);
-      if (!usable || is_target(slot)) continue;
-      variables_.push_back(
-          {static_cast<size_t>(slot), as_carried(context, variable.value), variable.assigned});
+      if (!usable) continue;
+      Value before =
+          is_target(slot) ? as_target(variable, index) : as_carried(context, variable.value);
+      if (before.is(Value::Kind::kUndefined)) continue;
+      variables_.push_back({static_cast<size_t>(slot), before, variable.assigned});
     }
   }
 
@@ -69,7 +73,12 @@ class Carried {
       Value& value = context_.state().variables[index].value;
       if (value.is_reported()) continue;
       Location place = after.variables[index].assigned;
-      value = Value::unusable({DiagnosticId::kDefinedInLoop, {name_of(index)}, place});
+      Unusable reason{DiagnosticId::kDefinedInLoop, {name_of(index)}, place};
+      if (is_target(slot) && !target_before_.empty())
+        reason = {DiagnosticId::kLoopTargetChanges,
+                  {name_of(index), target_before_, target_type_},
+                  place};
+      value = Value::unusable(std::move(reason));
     }
   }
 
@@ -80,12 +89,26 @@ class Carried {
   }
   const std::string& name_of(size_t slot) const { return context_.frame->function->slots[slot]; }
 
+  // What the loop's own variable holds before the loop, in its type there; undefined where that is
+  // another type.
+  Value as_target(const Variable& variable, ir::Value* index) {
+    std::optional<Value> value = conformed(context_, variable.value, Value::runtime(index));
+    if (value) return *value;
+    target_before_ = describe(variable.value);
+    target_type_ = to_user_string(index->type());
+    return Value();
+  }
+
   [[noreturn]] void fail_changed(const CarriedVariable& variable, const Variable& now) {
     if (now.value.is(Value::Kind::kUnusable)) fail_unusable(context_, now.value, now.assigned);
+    std::string before = std::to_string(variable.assigned.line);
+    std::string after = std::to_string(now.assigned.line);
+    if (variable.like.is_descriptor() && now.value.is_descriptor())
+      context_.fail_at(now.assigned, DiagnosticId::kDescriptorChanges,
+                       {name_of(variable.slot), before, after});
     Diagnostic diagnostic = make_diagnostic(
         DiagnosticId::kLoopVariableChanges, now.assigned,
-        {name_of(variable.slot), describe(variable.like), describe(now.value),
-         std::to_string(variable.assigned.line), std::to_string(now.assigned.line)});
+        {name_of(variable.slot), describe(variable.like), describe(now.value), before, after});
     diagnostic.notes.push_back({variable.assigned, "`" + name_of(variable.slot) + "` is " +
                                                        describe(variable.like) + " here"});
     context_.fail(std::move(diagnostic));
@@ -94,6 +117,8 @@ class Carried {
   Context& context_;
   const Node& node_;
   std::vector<CarriedVariable> variables_;
+  // What the loop's own variable was and what it becomes, where it cannot be carried.
+  std::string target_before_, target_type_;
 };
 
 // The state in which a loop's body starts: no flags, no result.
@@ -127,7 +152,7 @@ std::vector<ir::Value*> without_invariants(ir::Operation* op, int first_operand,
 }
 
 void run_plain_for(Context& context, const Node& node, const LoopRange& range) {
-  Carried carried(context, node);
+  Carried carried(context, node, range.lower);
   State before = context.state();
   ir::Region* outer = context.builder.region();
   ir::Operation* op =
@@ -156,7 +181,10 @@ void run_plain_for(Context& context, const Node& node, const LoopRange& range) {
 class FlagLoop {
  public:
   FlagLoop(Context& context, const Node& node, const LoopRange* range)
-      : context_(context), node_(node), range_(range), carried_(context, node) {}
+      : context_(context),
+        node_(node),
+        range_(range),
+        carried_(context, node, range ? range->lower : nullptr) {}
 
   void run() {
     State before = context_.state();

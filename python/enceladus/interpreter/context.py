@@ -73,7 +73,13 @@ def place() -> Place:
     return Place(frame.f_code.co_filename, frame.f_lineno) if frame else Place("<unknown>", 0)
 
 
-def fail(message: str, hint: str = "") -> NoReturn:
+class TileConditionError(CompilationError):
+    """A tile stands where a scalar condition must."""
+
+
+def fail(
+    message: str, hint: str = "", error: type[CompilationError] = CompilationError
+) -> NoReturn:
     """Raises what the compiler would raise, with the kernel's line."""
     where = place()
     source = linecache.getline(where.file, where.line).rstrip()
@@ -82,4 +88,4 @@ def fail(message: str, hint: str = "") -> NoReturn:
         text += f"\n{where.line:5} | {source}"
     if hint:
         text += f"\n  hint: {hint}"
-    raise CompilationError(text)
+    raise error(text)

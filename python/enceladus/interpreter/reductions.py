@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from enceladus.interpreter.context import fail
+from enceladus.interpreter.context import TileConditionError, fail
 from enceladus.interpreter.numpy_types import Array, computing, convert, is_half, numpy_type
 from enceladus.interpreter.promotion import cast_value, to_value
 from enceladus.interpreter.shapes import normal_axis
@@ -50,8 +50,8 @@ def _tree(values: list[Value], axis: int, combine: Combine) -> list[Value]:
 def _combiner(function: Callable[..., Any], values: list[Value]) -> Combine:
     """The user's function on lists of values, its results checked against the operands."""
 
-    def combine(left: list[Value], right: list[Value]) -> list[Value]:
-        results = function(*left, *right)
+    def call(operands: list[Value]) -> list[Value]:
+        results = function(*operands)
         listed = list(results) if isinstance(results, (tuple, list)) else [results]
         if len(listed) != len(values):
             fail(f"combine_fn gives {len(listed)} values for {len(values)}")
@@ -61,10 +61,30 @@ def _combiner(function: Callable[..., Any], values: list[Value]) -> Combine:
         for result, value in zip(typed, values, strict=True):
             if result.dtype != value.dtype:
                 fail(f"combine_fn gives `{result.dtype.name}` for `{value.dtype.name}`")
+        return typed
+
+    def combine(left: list[Value], right: list[Value]) -> list[Value]:
         shape = left[0].shape
+        try:
+            typed = call([*left, *right])
+        except TileConditionError:
+            return _one_by_one(call, [*left, *right])
         return [value.reshaped(lambda data: np.broadcast_to(data, shape).copy()) for value in typed]
 
     return combine
+
+
+def _one_by_one(call: Callable[[list[Value]], list[Value]], operands: list[Value]) -> list[Value]:
+    """A function with branches on its arguments: the compiler calls it on scalars."""
+    shape = operands[0].shape
+    rows = [
+        call([Value(operand.data[index], operand.dtype) for operand in operands])
+        for index in np.ndindex(shape)
+    ]
+    return [
+        Value(np.array([value.data for value in column]).reshape(shape), column[0].dtype)
+        for column in zip(*rows, strict=True)
+    ]
 
 
 def _operands(input: Any) -> list[Value]:

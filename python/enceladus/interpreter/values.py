@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from enceladus.interpreter.context import fail
+from enceladus.interpreter.context import TileConditionError, fail
 from enceladus.interpreter.numpy_types import Array
 from enceladus.language._registry import HELPERS, TILE_METHODS
 from enceladus.language.core import dtype, tensor
@@ -100,6 +100,7 @@ class Value(tensor):
                 f"a tile of shape {self.shape} cannot be a condition: `if`, `while`, `and`, `or`, "
                 "`not` take a scalar",
                 "use `tl.where` or a mask",
+                TileConditionError,
             )
 
     def __getitem__(self, key: Any) -> "Value":

@@ -213,6 +213,31 @@ def branches_disagree(x_ptr, i_ptr, n):
     tl.store(x_ptr, tl.sum(x))  # here
 
 
+@bad("LoopTargetChanges", "`i` is float32 before the loop that counts in int32")
+def loop_variable_of_another_type_before(x_ptr, i_ptr, n):
+    i = tl.load(x_ptr)
+    for i in range(n):
+        tl.store(x_ptr + i, 1.0)
+    tl.store(i_ptr, i)  # here
+
+
+@bad("DescriptorsDisagree", "`d`")
+def descriptor_chosen_by_a_branch(x_ptr, i_ptr, n):
+    if n > 3:
+        d = tl.make_tensor_descriptor(x_ptr, [n], [1], [16])
+    else:
+        d = tl.make_tensor_descriptor(x_ptr + 16, [n], [1], [16])
+    d.store([0], tl.zeros((16,), tl.float32))  # here
+
+
+@bad("DescriptorChanges", "`d`")
+def descriptor_changed_in_a_loop(x_ptr, i_ptr, n):
+    d = tl.make_tensor_descriptor(x_ptr, [n], [1], [16])
+    for i in range(n):
+        d.store([0], tl.zeros((16,), tl.float32))
+        d = tl.make_tensor_descriptor(x_ptr + i, [n], [1], [16])  # here
+
+
 @bad("LoopVariableChanges", "`total`")
 def type_change_in_a_loop(x_ptr, i_ptr, n):
     total = 0

@@ -97,6 +97,28 @@ def combine_function_of_another_type(x_ptr, i_ptr, n):
     x = tl.reduce(tl.arange(0, 8), 0, compare)  # here
 
 
+@enceladus.jit
+def sum_by_a_loop(a, b):
+    for i in range(b):
+        a += 1
+    return a
+
+
+@enceladus.jit
+def sum_of_program(a, b):
+    return a + b + tl.program_id(0)
+
+
+@bad("CombineOperation", "a loop")
+def combine_function_with_a_loop(x_ptr, i_ptr, n):
+    x = tl.reduce(tl.arange(0, 8), 0, sum_by_a_loop)
+
+
+@bad("CombineOperation", "`program_id`")
+def combine_function_that_looks_around(x_ptr, i_ptr, n):
+    x = tl.associative_scan(tl.arange(0, 8), 0, sum_of_program)
+
+
 @bad("DotRank")
 def dot_of_vectors(x_ptr, i_ptr, n):
     x = tl.zeros((16,), tl.float32)

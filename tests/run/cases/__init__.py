@@ -2,12 +2,14 @@
 
 from . import (
     atomics,
+    combines,
     constants,
     control,
     conversions,
     descriptors,
     elementwise,
     kernels,
+    loop_variables,
     mathematics,
     memory,
     products,
@@ -26,9 +28,11 @@ MODULES = (
     shapes,
     reductions,
     scans,
+    combines,
     products,
     atomics,
     control,
+    loop_variables,
     constants,
     kernels,
 )
