@@ -1,5 +1,6 @@
 """The native part, as the Python part uses it. A section for each file of src/bindings."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from enceladus.arrays import Tensor
@@ -158,6 +159,16 @@ class KernelBase:
     def bind_arguments(
         self, *args: Any, **options: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]: ...
+
+class TunedLauncher:
+    def __call__(self, *args: Any, **options: Any) -> None: ...
+
+class TunedBase:
+    _latest_config: Any
+    _latest_grid: Any
+    def __getitem__(self, grid: Any) -> TunedLauncher: ...
+    def _remember_choices(self, kernel: KernelBase, key_names: Sequence[str], /) -> None: ...
+    def _forget_choices(self) -> None: ...
 
 class LoadedKernel: ...
 

@@ -63,7 +63,10 @@ def parameters_of(
     result = []
     for name, parameter in signature.parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise TypeError(f"`{function.__name__}` takes *{name}: a kernel's parameters are named")
+            stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**"
+            raise TypeError(
+                f"`{function.__name__}` takes {stars}{name}: a kernel's parameters are named"
+            )
         has_annotation = parameter.annotation is not parameter.empty
         has_default = parameter.default is not parameter.empty
         result.append(

@@ -7,9 +7,11 @@ tune nothing start sooner.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from enceladus._suggestions import refuse_unknown
 from enceladus.tuning.config import Config
 
 if TYPE_CHECKING:
@@ -20,9 +22,32 @@ __all__ = ["Config", "autotune", "heuristics"]
 
 
 def _names(option: str, given: Sequence[str] | None) -> tuple[str, ...]:
-    if isinstance(given, str):
-        raise TypeError(f"{option} takes a list of names, not the string {given!r}")
-    return tuple(given or ())
+    if given is None:
+        return ()
+    names = None if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{option} takes a list of argument names, not {given!r}")
+    return names
+
+
+def _number(option: str, given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, (int, float)):
+        raise TypeError(f"{option} takes a number, not {given!r}")
+    if not 0 <= given < math.inf:
+        raise ValueError(f"{option} takes a finite number of at least 0, not {given!r}")
+    return given
+
+
+def _hook(option: str, given: object) -> Any:
+    if given is not None and not callable(given):
+        raise TypeError(f"{option} takes a function, not {given!r}")
+    return given
+
+
+def _configs(given: object) -> list[Config]:
+    if isinstance(given, Config) or not isinstance(given, Iterable):
+        raise TypeError(f"configs takes a list of enceladus.Config, not {given!r}")
+    return list(given)
 
 
 def autotune(
@@ -38,6 +63,7 @@ def autotune(
     tolerance: float = 0.01,
     cache_results: bool = True,
     check_candidates: bool = False,
+    **unknown: Any,
 ) -> Callable[[Any], Autotuner]:
     """Launches a kernel with the fastest of several configs; stands above `@enceladus.jit`.
 
@@ -60,10 +86,12 @@ def autotune(
         tolerance: of the candidates within this share of the fastest, the first listed wins.
         cache_results: whether results are kept on disk for other processes.
         check_candidates: whether to compare what the candidates store, and warn of differences.
+        **unknown: refused with the name of the closest option.
 
     Raises:
         ValueError: no config, or a name that is no argument (or, in a config, no constexpr) of
-            the kernel.
+            the kernel, or a number out of range.
+        TypeError: an option of another type, or one that does not exist.
 
     Example:
         >>> @enceladus.autotune([enceladus.Config({"BLOCK": n}) for n in (1024, 4096)], key=["n"])
@@ -75,19 +103,20 @@ def autotune(
     from enceladus.tuning.pruning import Pruning
     from enceladus.tuning.session import Settings
 
+    refuse_unknown(autotune, unknown)
     settings = Settings(
         reset_to_zero=_names("reset_to_zero", reset_to_zero),
         restore_value=_names("restore_value", restore_value),
-        pre_hook=pre_hook,
-        post_hook=post_hook,
-        warmup=Settings.warmup if warmup is None else warmup,
-        rep=Settings.rep if rep is None else rep,
-        tolerance=tolerance,
+        pre_hook=_hook("pre_hook", pre_hook),
+        post_hook=_hook("post_hook", post_hook),
+        warmup=Settings.warmup if warmup is None else _number("warmup", warmup),
+        rep=Settings.rep if rep is None else _number("rep", rep),
+        tolerance=_number("tolerance", tolerance),
         check_candidates=check_candidates,
     )
     pruning = Pruning.from_dict(prune_configs_by)
-    names = _names("key", key)
-    return lambda fn: Autotuner(fn, configs, names, pruning, settings, cache_results)
+    listed, names = _configs(configs), _names("key", key)
+    return lambda fn: Autotuner(fn, listed, names, pruning, settings, cache_results)
 
 
 def heuristics(

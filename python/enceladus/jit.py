@@ -15,6 +15,7 @@ from enceladus import _core, _environment
 from enceladus._dependencies import static_digest
 from enceladus._parameters import Parameter, parameters_of
 from enceladus._source import source_of
+from enceladus._suggestions import refuse_unknown
 from enceladus._variants import Variants
 from enceladus.compiled import CompiledKernel
 from enceladus.errors import CompilationError
@@ -209,6 +210,7 @@ def jit(
     interpret: bool | None = None,
     math_mode: str = "relaxed",
     debug: bool | None = None,
+    **unknown: Any,
 ) -> Any:
     """Makes a kernel of a function; used as `@enceladus.jit` or `@enceladus.jit(...)`.
 
@@ -224,12 +226,14 @@ def jit(
             (also assumes that nothing is infinite or NaN) or "precise" (neither).
         debug: True checks `tl.device_assert` and bounds, False never does; None follows
             ENCELADUS_DEBUG at each launch.
+        **unknown: refused with the name of the closest option.
 
     Returns:
         A `JITFunction`: `kernel[grid](*args)` launches it.
 
     Raises:
-        TypeError: not a Python function, or one with `*args`.
+        TypeError: not a Python function, or one with `*args`; an option that does not exist.
+        ValueError: a `math_mode` that does not exist.
         OSError: its source cannot be had.
 
     Example:
@@ -238,6 +242,7 @@ def jit(
         ... def fill(x_ptr, value, BLOCK: tl.constexpr):
         ...     tl.store(x_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), value)
     """
+    refuse_unknown(jit, unknown)
 
     def decorate(function: Callable[..., Any]) -> JITFunction:
         return JITFunction(

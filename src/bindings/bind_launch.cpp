@@ -6,6 +6,7 @@
 #include "bindings/build_identity.h"
 #include "bindings/launcher.h"
 #include "bindings/loaded_kernel.h"
+#include "bindings/tuned_types.h"
 #ifdef ENCELADUS_HAS_CPU
 #include "codegen/cpu/host_target.h"
 #include "codegen/cpu/load.h"
@@ -51,6 +52,7 @@ std::string assembly(const std::string& llir) {
 void bind_launch(nb::module_& module) {
   connect_cpu_loader();
   add_launcher_types(module);
+  add_tuned_types(module);
   nb::class_<LoadedKernel>(module, "LoadedKernel");
   module.def("forbid_waiting", &set_waiting_forbidden, nb::arg("forbidden"),
              "While on, a launch of this thread that would wait for a host array raises.");

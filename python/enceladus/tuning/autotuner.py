@@ -5,17 +5,20 @@ from __future__ import annotations
 import inspect
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from enceladus import _core
 from enceladus._environment import read
-from enceladus.tuning.arguments import ArgumentKey
+from enceladus._suggestions import suggestion
+from enceladus.tuning.arguments import ArgumentKey, is_array
+from enceladus.tuning.choices import Choices
 from enceladus.tuning.config import Config
 from enceladus.tuning.identity import kernel_identity
 from enceladus.tuning.pruning import Pruning
 from enceladus.tuning.record import TuningRecord
 from enceladus.tuning.session import Launch, Outcome, Settings, tune
-from enceladus.tuning.wrapper import KernelWrapper, suggestion
+from enceladus.tuning.wrapper import KernelWrapper
 
 __all__ = ["Autotuner"]
 
@@ -23,13 +26,14 @@ __all__ = ["Autotuner"]
 _tuning = threading.RLock()
 
 
-class Autotuner(KernelWrapper):
+class Autotuner(_core.TunedBase, KernelWrapper):
     """Launches a kernel with the fastest of several configs; made by `autotune`.
+
+    The base class remembers launches, so that one like an earlier one runs no Python.
 
     Attributes:
         configs: the candidates.
         cache: the config chosen for each key so far in this process.
-        best_config: the config of the latest launch; None before the first.
         configs_timings: milliseconds of each candidate in the latest tuning of this process.
     """
 
@@ -45,13 +49,11 @@ class Autotuner(KernelWrapper):
         super().__init__(fn)
         self.configs = list(configs)
         self.key = list(key)
-        self.cache: dict[ArgumentKey, Config] = {}
-        self.best_config: Config | None = None
+        self.cache = Choices(self._forget_choices)
         self.configs_timings: dict[Config, float] = {}
         self._pruning = pruning
         self._settings = settings
         self._cache_results = cache_results
-        self._latest_grid: Any = None
         self._check_declaration()
         self._set_by_configs = {name for config in self.configs for name in config.kwargs}
         self._reserved = {name for config in self.configs for name in config.all_kwargs()}
@@ -59,16 +61,29 @@ class Autotuner(KernelWrapper):
         self._first_reserved = min(positions, default=len(self._names))
         self._defaults = {p.name: p.default for p in self.parameters if p.has_default}
         self._run_time = [p.name for p in self.parameters if not p.is_constexpr]
+        if isinstance(fn, _core.KernelBase):
+            self._remember_choices(fn, self.key)
+
+    @property
+    def best_config(self) -> Config | None:
+        """The config of the latest launch; None before the first."""
+        latest: Config | None = self._latest_config
+        return latest
 
     def run(self, *args: Any, grid: Any, **kwargs: Any) -> Any:
         """Launches; tunes first where the key is new."""
+        self._launch(grid, args, kwargs)
+
+    def _launch(self, grid: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Config | None:
+        """Launches; returns the config where launches on such arguments need not come here."""
         self._check_launch(args, kwargs, grid)
         self._latest_grid = grid
         config = self._choose(args, kwargs, grid)
-        self.best_config = config
+        self._latest_config = config
         if config.pre_hook is not None:
             config.pre_hook({**self._named(args, kwargs), **config.all_kwargs()})
-        return self.fn.run(*args, grid=grid, **kwargs, **config.all_kwargs())
+        self.fn.run(*args, grid=grid, **kwargs, **config.all_kwargs())
+        return config if config.pre_hook is None else None
 
     def config_for(self, *args: Any, grid: Any = None, **kwargs: Any) -> Config:
         """The `Config` that a launch on these arguments would use.
@@ -124,6 +139,12 @@ class Autotuner(KernelWrapper):
                     f"{suggestion(name, constexprs)}"
                 )
         self._check_names("key", self.key)
+        for name in self.key:
+            if any(name in config.kwargs for config in self.configs):
+                raise ValueError(
+                    f"key names {name!r}, which the configs set: a key is what a launch gives, "
+                    "and the config is chosen by"
+                )
         self._check_names("reset_to_zero", self._settings.reset_to_zero)
         self._check_names("restore_value", self._settings.restore_value)
 
@@ -147,8 +168,22 @@ class Autotuner(KernelWrapper):
         missing = [name for name in self.key if name not in named]
         if missing:
             raise TypeError(f"`{self.__name__}` misses the argument {missing[0]!r}")
+        for name in self.key:
+            self._check_key(name, named[name])
         run_time = (named[name] for name in self._run_time if name in named)
         return ArgumentKey((named[name] for name in self.key), run_time)
+
+    def _check_key(self, name: str, value: Any) -> None:
+        if is_array(value):
+            raise TypeError(
+                f"the key of `{self.__name__}` names {name!r}, an array: name sizes or strides "
+                "(the dtypes of all arrays belong to every key)"
+            )
+        if not isinstance(value, Hashable):
+            raise TypeError(
+                f"the key of `{self.__name__}` names {name!r}, whose value {value!r} cannot be "
+                f"compared: a {type(value).__name__} is not hashable"
+            )
 
     def _candidates(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Config]:
         named = dict(zip(self._names, args, strict=False))
@@ -207,6 +242,8 @@ class Autotuner(KernelWrapper):
                 f"`{self.__name__}` was not tuned for [{key.text}] yet and never launched: give "
                 "config_for the grid function as grid="
             )
+        self._check_arrays("reset_to_zero", self._settings.reset_to_zero, launch.named)
+        self._check_arrays("restore_value", self._settings.restore_value, launch.named)
         outcome = tune(launch, candidates, self._settings)
         self.configs_timings = outcome.times
         if read("PRINT_AUTOTUNING"):
@@ -220,3 +257,11 @@ class Autotuner(KernelWrapper):
         if hook is not None and "reset_only" in inspect.signature(hook).parameters:
             hook({**launch.named, **outcome.config.all_kwargs()}, reset_only=True)
         return outcome
+
+    def _check_arrays(self, option: str, names: Sequence[str], named: Mapping[str, Any]) -> None:
+        for name in names:
+            value = named.get(name)
+            if value is not None and not is_array(value):
+                raise TypeError(
+                    f"{option} of `{self.__name__}` names {name!r}, which is no array but {value!r}"
+                )

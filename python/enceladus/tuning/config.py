@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from enceladus._suggestions import refuse_unknown
+
 __all__ = ["DOT_BACKENDS", "Config"]
 
 DOT_BACKENDS = ("auto", "simdgroup", "mpp", "wgmma", "mma")
@@ -24,7 +26,9 @@ def _checked_dot_warps(dot_warps: object, num_warps: int) -> tuple[int, int] | N
         return None
     if not isinstance(dot_warps, (tuple, list)) or len(dot_warps) != 2:
         raise TypeError(f"dot_warps is a pair (WM, WN), not {dot_warps!r}")
-    rows, columns = (int(extent) for extent in dot_warps)
+    if not all(isinstance(extent, int) and not isinstance(extent, bool) for extent in dot_warps):
+        raise TypeError(f"dot_warps is a pair of integers (WM, WN), not {dot_warps!r}")
+    rows, columns = dot_warps
     if rows < 1 or columns < 1 or rows * columns != num_warps:
         raise ValueError(
             f"dot_warps={(rows, columns)} arranges {rows * columns} warps, "
@@ -64,11 +68,18 @@ class Config:
         dot_backend: str | None = None,
         num_stages: int | None = None,
         pre_hook: Callable[[dict[str, Any]], Any] | None = None,
+        **unknown: Any,
     ) -> None:
+        refuse_unknown(Config.__init__, unknown)
+        if not isinstance(kwargs, Mapping) or not all(isinstance(name, str) for name in kwargs):
+            raise TypeError(f"a Config takes a dict of constexprs by name, not {kwargs!r}")
+        if pre_hook is not None and not callable(pre_hook):
+            raise TypeError(f"pre_hook takes a function, not {pre_hook!r}")
         if dot_backend is not None and dot_backend not in DOT_BACKENDS:
             known = ", ".join(DOT_BACKENDS)
             raise ValueError(f"dot_backend={dot_backend!r} is unknown; the backends are {known}")
-        if num_stages is not None and (not isinstance(num_stages, int) or num_stages < 1):
+        is_whole = isinstance(num_stages, int) and not isinstance(num_stages, bool)
+        if num_stages is not None and (not is_whole or num_stages < 1):
             raise ValueError(f"num_stages is an integer of at least 1, not {num_stages!r}")
         self.kwargs = dict(kwargs)
         self.num_warps = _checked_warps(num_warps)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["KernelWrapper", "suggestion"]
+from enceladus._suggestions import suggestion
+
+__all__ = ["KernelWrapper"]
 
 
 class KernelWrapper:
@@ -57,9 +58,3 @@ class KernelWrapper:
                     f"{what} names {name!r}, which is no argument of `{self.__name__}`"
                     f"{suggestion(name, self._names)}"
                 )
-
-
-def suggestion(name: str, known: Sequence[str]) -> str:
-    """The end of a message about an unknown name: the closest known one, or all."""
-    close = difflib.get_close_matches(name, known, 1)
-    return f"; did you mean {close[0]!r}?" if close else f" (it has {', '.join(known)})"
