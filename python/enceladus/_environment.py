@@ -87,6 +87,16 @@ def read(name: str) -> Any:
     return variable.default if value is None else value
 
 
+def check_all() -> None:
+    """Raises for a variable whose text is wrong, also one that nothing here would read.
+
+    Raises:
+        ValueError: as `read`.
+    """
+    for name in VARIABLES:
+        read(name)
+
+
 def cache_directory() -> str:
     """The folder of all caches; it need not exist."""
     chosen: str | None = read("CACHE_DIR")

@@ -80,6 +80,7 @@ class Variants:
                     del self._busy[key]
 
     def _load_or_compile(self, specialized: Specialized) -> CompiledKernel:
+        _environment.check_all()
         override = override_text(self._kernel.__name__, specialized.options["device"])
         entry = entry_of(specialized) if override is None else None
         loaded = None
@@ -141,6 +142,8 @@ def override_text(kernel: str, device: str) -> str | None:
     folder = _environment.read("OVERRIDE_DIR")
     if folder is None:
         return None
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"ENCELADUS_OVERRIDE_DIR={folder!r}: there is no such folder")
     suffixes = {"cpu": ".ll", "cuda": ".cu"}
     suffix = suffixes.get(device.partition(":")[0], ".metal")
     path = os.path.join(folder, kernel + suffix)

@@ -243,6 +243,14 @@ def shape_tuple(shape: Any) -> tuple[int, ...]:
         raise TypeError(f"a shape is an int or a tuple of ints, not {shape!r}") from None
 
 
+def check_array(function: str, like: Any) -> None:
+    """Raises a TypeError where a function takes an array and got something else."""
+    if not (hasattr(like, "shape") and hasattr(like, "dtype")):
+        raise TypeError(
+            f"enceladus.{function} takes an array, not {like!r} of type {type(like).__name__}"
+        )
+
+
 def _unpacked_shape(shape: tuple[Any, ...]) -> list[int]:
     return list(shape_tuple(shape[0] if len(shape) == 1 else shape))
 
@@ -283,12 +291,27 @@ def full(shape: Any, value: Any, dtype: Any = None, device: Any = None) -> Tenso
 
     Without a dtype, a bool gives int1, an int int32 (int64 where it does not fit), and a float
     float32.
+
+    Raises:
+        TypeError: the value is no number.
     """
+    _check_numbers("full", value)
     return empty(shape, _dtype_of_number(value) if dtype is None else dtype, device).fill_(value)
 
 
+def _check_numbers(function: str, *values: Any) -> None:
+    for value in values:
+        if not isinstance(value, (int, float, np.number, np.bool_)) and not _is_other_number(value):
+            raise TypeError(f"enceladus.{function} takes numbers, not {value!r}")
+
+
+def _is_other_number(value: Any) -> bool:
+    """bfloat16 and an array of no axes: not what NumPy calls a number."""
+    return hasattr(value, "dtype") and getattr(value, "shape", None) == ()
+
+
 def _dtype_of_number(value: Any) -> Any:
-    if isinstance(value, np.generic):
+    if hasattr(value, "dtype"):
         return value.dtype
     if isinstance(value, int) and not isinstance(value, bool):
         return "int32" if -(2**31) <= value < 2**31 else "int64"
@@ -298,9 +321,17 @@ def _dtype_of_number(value: Any) -> Any:
 def arange(
     start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Evenly spaced values in [start, stop), as NumPy's; float32 or int32 without a dtype."""
+    """Evenly spaced values in [start, stop), as NumPy's; float32 or int32 without a dtype.
+
+    Raises:
+        TypeError: a bound or the step is no number.
+        ValueError: the step is 0.
+    """
     if stop is None:
         start, stop = 0, start
+    _check_numbers("arange", start, stop, step)
+    if step == 0:
+        raise ValueError(f"the step of enceladus.arange({start}, {stop}, {step}) must not be 0")
     if dtype is None:
         is_real = any(isinstance(value, (float, np.floating)) for value in (start, stop, step))
         dtype = "float32" if is_real else _dtype_of_number(int(max(abs(start), abs(stop))))
@@ -310,6 +341,7 @@ def arange(
 
 def empty_like(like: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A C-contiguous tensor with the shape, dtype and device of an array; see `empty`."""
+    check_array("empty_like", like)
     if device is None and isinstance(like, Tensor):
         device = like.device
     return empty(tuple(like.shape), like.dtype if dtype is None else dtype, device)
@@ -317,6 +349,7 @@ def empty_like(like: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 def zeros_like(like: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor of zeros with the shape, dtype and device of an array; see `empty`."""
+    check_array("zeros_like", like)
     if device is None and isinstance(like, Tensor):
         device = like.device
     return zeros(tuple(like.shape), like.dtype if dtype is None else dtype, device)

@@ -45,7 +45,14 @@ nb::object allocate(const std::vector<int64_t>& shape, const std::string& dtype,
   tensor.device = &find_device(device);
   if (__builtin_mul_overflow(element_count(layout), int64_t{byte_size(tensor.dtype)}, &bytes))
     throw std::invalid_argument("shape " + shape_text(shape) + " is too large");
-  tensor.storage = tensor.device->allocate(bytes, zeroed);
+  try {
+    tensor.storage = tensor.device->allocate(bytes, zeroed);
+  } catch (const std::bad_alloc&) {
+    const std::string message = tensor.device->name() + " has no memory for a tensor of shape " +
+                                shape_text(shape) + ", " + std::to_string(bytes) + " bytes";
+    PyErr_SetString(PyExc_MemoryError, message.c_str());
+    throw nb::python_error();
+  }
   tensor.data = tensor.storage->data();
   tensor.set_layout(layout);
   return make_tensor(std::move(tensor));
@@ -164,9 +171,19 @@ nb::object with_layout(const TensorObject& source, const Strided& layout, int64_
   throw nb::index_error(message.c_str());
 }
 
+[[noreturn]] void refuse_index() {
+  throw nb::type_error(
+      "tensors are indexed by integers, slices, `...` and None; for anything else use "
+      "`t.numpy()[...]`");
+}
+
 int64_t apply_integer(Strided& layout, int axis, nb::handle item) {
   const Py_ssize_t index = PyNumber_AsSsize_t(item.ptr(), PyExc_IndexError);
-  if (index == -1 && PyErr_Occurred()) throw nb::python_error();
+  if (index == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+    PyErr_Clear();  // an array of several integers
+    refuse_index();
+  }
   const int64_t extent = layout.shape[axis];
   if (index < -extent || index >= extent)
     index_error("index " + std::to_string(index) + " is out of bounds for axis " +
@@ -212,9 +229,7 @@ nb::object subscript(const TensorObject& tensor, nb::handle key) {
     } else if (PyIndex_Check(item.ptr()) && !PyBool_Check(item.ptr())) {
       offset += apply_integer(layout, axis, item);
     } else {
-      throw nb::type_error(
-          "tensors are indexed by integers, slices, `...` and None; for anything else use "
-          "`t.numpy()[...]`");
+      refuse_index();
     }
   }
   return with_layout(tensor, layout, offset);
@@ -279,7 +294,7 @@ void bind_tensor(nb::module_& module) {
   });
   nb::class_<TensorObject> cls(module, "TensorBase", nb::is_weak_referenceable());
   bind_fields(cls);
-  cls.def("_subscript", &subscript, nb::arg("key"))
+  cls.def("_subscript", &subscript, nb::arg("key").none())
       .def("_reshape_view", &reshape_view, nb::arg("shape"))
       .def("_transposed",
            [](const TensorObject& t) { return with_layout(t, reversed_axes(t.layout), 0); })

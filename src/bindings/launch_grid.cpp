@@ -75,6 +75,11 @@ void check_grid_limits(const Grid& grid, const std::array<int64_t, 3>& limits,
                                 ", more than the " + std::to_string(limits[axis]) + " that " +
                                 device + " takes");
   }
+  int64_t count = 1;
+  for (int64_t extent : grid.extents) {
+    if (__builtin_mul_overflow(count, extent, &count))
+      raise(PyExc_ValueError, "grid of `" + kernel + "` has 2**63 programs or more");
+  }
 }
 
 }  // namespace enceladus

@@ -110,6 +110,7 @@ bool view_by_exchange(PyObject* object, ArgumentView* view) {
     return false;
   dlpack::Tensor tensor;
   if (names()->exchange->view(object, &tensor) != 0) {
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();
     PyErr_Clear();
     return false;
   }
@@ -150,6 +151,17 @@ void view_device(PyObject* object, ArgumentView* view) {
   view->native_stream = reinterpret_cast<void*>(nb::cast<uintptr_t>(stream(index)));
 }
 
+void* address_of(PyObject* object) {
+  try {
+    return reinterpret_cast<void*>(nb::cast<uintptr_t>(call(object, names()->data_ptr)));
+  } catch (nb::python_error&) {
+    const std::string layout = text(nb::handle(object).attr("layout"));
+    if (layout == "torch.strided") throw;
+    throw ArgumentProblem(Kind::kType, "is a torch tensor with the layout " + layout +
+                                           ", which kernels do not have: pass `.to_dense()` of it");
+  }
+}
+
 }  // namespace
 
 bool is_torch_tensor(PyObject* object) {
@@ -167,7 +179,7 @@ ArgumentView view_torch_tensor(PyObject* object) {
                           "is a view that torch negates lazily: pass `.resolve_neg()` of it");
   if (view_by_exchange(object, &view)) return view;
   view_device(object, &view);
-  view.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(call(object, names()->data_ptr)));
+  view.data = address_of(object);
   view.dtype = torch_dtype(object);
   view.low = reinterpret_cast<uint64_t>(view.data);
   view.high = view.low + torch_extent(object, view.dtype);

@@ -19,6 +19,7 @@ def element_dtype(x: Any) -> Any:
         >>> enceladus.element_dtype(numpy.zeros(3, "float16"))
         tl.float16
     """
+    arrays.check_array("element_dtype", x)
     return arrays.language_dtype(dtype_name(x.dtype))
 
 
@@ -62,6 +63,7 @@ def new_zeros(like: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def _new(like: Any, shape: Any, dtype: Any, fill: str) -> Any:
+    arrays.check_array(f"new_{fill}", like)
     extents = tuple(like.shape) if shape is None else arrays.shape_tuple(shape)
     if isinstance(like, arrays.Tensor):
         create = getattr(arrays, fill)
