@@ -61,6 +61,27 @@ def cumsum_kernel(x_ptr, out_ptr, columns, stride, BLOCK: tl.constexpr):
 
 
 @enceladus.jit
+def compare_histogram_kernel(x_ptr, out_ptr, n, steps, BINS: tl.constexpr, BLOCK: tl.constexpr):
+    bins = tl.arange(0, BINS)
+    counts = tl.zeros((BINS,), dtype=tl.int32)
+    start = tl.program_id(0) * steps * BLOCK
+    for step in range(steps):
+        offsets = start + step * BLOCK + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + offsets, mask=offsets < n, other=-1)
+        counts += tl.sum((x[:, None] == bins[None, :]).to(tl.int32), axis=0)
+    tl.atomic_add(out_ptr + bins, counts)
+
+
+@enceladus.jit
+def atomic_histogram_kernel(x_ptr, out_ptr, n, steps, BINS: tl.constexpr, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * steps * BLOCK
+    for step in range(steps):
+        offsets = start + step * BLOCK + tl.arange(0, BLOCK)
+        mask = offsets < n
+        tl.atomic_add(out_ptr + tl.load(x_ptr + offsets, mask=mask, other=0), 1, mask=mask)
+
+
+@enceladus.jit
 def histogram_kernel(x_ptr, out_ptr, n, steps, BINS: tl.constexpr, BLOCK: tl.constexpr):
     counts = tl.zeros((BINS,), dtype=tl.int32)
     start = tl.program_id(0) * steps * BLOCK
@@ -192,12 +213,12 @@ def attention_kernel(
     acc = tl.zeros((BM, D), dtype=tl.float32)
     end = min(start_m + BM, S) if CAUSAL else S
     for start_n in range(0, end, BN):
-        scores = tl.dot(q, tl.trans(k_desc.load([start_n, 0]))) * scale_log2
+        scores = tl.dot(q, tl.trans(k_desc.load([start_n, 0])))
         if CAUSAL:
             columns = start_n + tl.arange(0, BN)
             scores = tl.where(columns[None, :] <= rows[:, None], scores, -float("inf"))
-        new_largest = tl.maximum(largest, tl.max(scores, axis=1))
-        weights = tl.exp2(scores - new_largest[:, None])
+        new_largest = tl.maximum(largest, tl.max(scores, axis=1) * scale_log2)
+        weights = tl.exp2(scores * scale_log2 - new_largest[:, None])
         shrink = tl.exp2(largest - new_largest)
         total = total * shrink + tl.sum(weights, axis=1)
         v = v_desc.load([start_n, 0])

@@ -143,6 +143,15 @@ def histogram(exponent, bins):
         grid = (enceladus.cdiv(size, config["BLOCK"] * steps),)
         return (s["x"], s["out"], size, steps), grid
 
+    counted = ((1024, 16, 4), (2048, 16, 8), (4096, 8, 8), (1024, 64, 4))
+    compared = ((128, 64, 8), (64, 128, 8), (64, 64, 4), (128, 128, 8), (256, 64, 8))
+
+    def configs(sizes):
+        return [
+            {"BINS": bins, "BLOCK": block, "_steps": steps, "num_warps": count}
+            for block, steps, count in sizes
+        ]
+
     return Workload(
         title=f"histogram 2^{exponent} into {bins}",
         make=make,
@@ -153,10 +162,9 @@ def histogram(exponent, bins):
         set_bytes=4 * size,
         kernel="histogram_kernel",
         bind=bind,
-        configs=[
-            {"BINS": bins, "BLOCK": block, "_steps": steps, "num_warps": count}
-            for block, steps, count in ((1024, 16, 4), (2048, 16, 8), (4096, 8, 8), (1024, 64, 4))
-        ],
+        configs=configs(compared if bins <= 256 else counted),
+        triton_configs=configs(counted),
+        our_kernel=f"{'compare' if bins <= 256 else 'atomic'}_histogram_kernel",
         peers={"torch.histc": lambda s: torch.histc(s["x"].float(), bins, 0, bins)},
         before=lambda s: s["out"].zero_(),
     )

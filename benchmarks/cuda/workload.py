@@ -29,6 +29,7 @@ class Workload:
     triton_configs: the same for Triton; those of `configs` where it is None.
     peers: by name, a function of a set.
     before: runs before each call of a kernel (clearing what it adds to).
+    our_kernel: name of ours where it is another than Triton's.
     """
 
     title: str
@@ -44,6 +45,7 @@ class Workload:
     triton_configs: list | None = None
     peers: dict = field(default_factory=dict)
     before: Callable | None = None
+    our_kernel: str | None = None
 
 
 def relative_error(out, reference):
@@ -129,7 +131,7 @@ def best_launch(work, kernel, sets, configs, errors):
 
 def candidates(work):
     """(name, kernel, configs) of ours and of Triton."""
-    yield "enceladus", getattr(kernels, work.kernel), work.configs
+    yield "enceladus", getattr(kernels, work.our_kernel or work.kernel), work.configs
     module = triton_kernels()
     if module is not None:
         configs = work.configs if work.triton_configs is None else work.triton_configs

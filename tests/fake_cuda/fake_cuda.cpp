@@ -310,6 +310,24 @@ EXPORT Result cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z,
   return 0;
 }
 
+struct LaunchConfiguration {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared_bytes;
+  void* stream;
+  const int* attributes;
+  unsigned attribute_count;
+};
+EXPORT Result cuLaunchKernelEx(const LaunchConfiguration* shape, void* function, void** parameters,
+                               void** extra) {
+  for (unsigned i = 0; i < shape->attribute_count; ++i)
+    note("attribute " + std::to_string(shape->attributes[18 * i]) + " is " +
+         std::to_string(shape->attributes[18 * i + 2]));
+  return cuLaunchKernel(function, shape->grid[0], shape->grid[1], shape->grid[2], shape->block[0],
+                        shape->block[1], shape->block[2], shape->shared_bytes, shape->stream,
+                        parameters, extra);
+}
+
 // "Encodes" what it was given, so that tests can see it.
 EXPORT Result cuTensorMapEncodeTiled(void* map, int element, uint32_t rank, void* address,
                                      const uint64_t* shape, const uint64_t* strides,

@@ -31,6 +31,21 @@ struct PoolProperties {     // CUmemPoolProps
   unsigned char reserved[54] = {};
 };
 
+struct LaunchAttribute {  // CUlaunchAttribute
+  int which = 0;
+  int padding = 0;
+  int value[16] = {};
+};
+
+struct LaunchConfiguration {  // CUlaunchConfig
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+  StreamHandle stream = nullptr;
+  const LaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kNotInitialized = 3;

@@ -14,6 +14,12 @@ constexpr int kMostThreads = 0;
 constexpr int kStaticSharedBytes = 1;
 constexpr int kDynamicSharedBytes = 8;
 
+bool text_waits(const Artifact& artifact) {
+  for (const auto& [stage, text] : artifact.stages)
+    if (stage == "cuda") return text.find("griddepcontrol.wait") != std::string::npos;
+  return false;
+}
+
 }  // namespace
 
 CudaKernel::CudaKernel(const Context& context, Artifact given)
@@ -21,6 +27,7 @@ CudaKernel::CudaKernel(const Context& context, Artifact given)
   const Context::Scope scope(context);
   const Driver& driver = context.driver();
   const std::string& name = artifact().kernel;
+  waits_itself_ = text_waits(artifact());
   threads_ = artifact().threads ? artifact().threads : 32 * artifact().num_warps;
   context.check(driver.load_module(&module_, artifact().binary.data()), "cuModuleLoadData", name);
   context.check(driver.module_function(&function_, module_, artifact().entry.c_str()),

@@ -22,6 +22,9 @@ class CudaKernel : public Kernel {
   int threads() const { return threads_; }
   // Programs that the whole device runs at once.
   int resident_programs() const { return resident_programs_; }
+  // Whether the kernel itself waits for its predecessor in the stream (griddepcontrol.wait), so
+  // that it may be started before that one has ended.
+  bool waits_itself() const { return waits_itself_; }
   TensorMapCache& tensor_maps() { return tensor_maps_; }
   bool has_messages() const { return !artifact().messages.empty(); }
 
@@ -33,6 +36,7 @@ class CudaKernel : public Kernel {
   FunctionHandle function_ = nullptr;
   int threads_ = 0;
   int resident_programs_ = 0;
+  bool waits_itself_ = false;
   TensorMapCache tensor_maps_;
 };
 

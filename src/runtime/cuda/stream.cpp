@@ -26,23 +26,42 @@ uint64_t programs_of(const Launch& launch) {
          static_cast<uint64_t>(launch.grid[2]);
 }
 
-struct Extents {
-  unsigned x, y, z;
-};
+// The kernel may start before the one in front of it in the stream has ended
+// (CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION).
+constexpr LaunchAttribute kOverlaps = {.which = 6, .value = {1}};
 
-Extents hardware_grid(const Launch& launch, const CudaKernel& kernel) {
-  if (kernel.artifact().is_persistent)
-    return {static_cast<unsigned>(std::min<uint64_t>(
-                programs_of(launch), static_cast<uint64_t>(kernel.resident_programs()))),
-            1, 1};
-  return {static_cast<unsigned>(launch.grid[0]), static_cast<unsigned>(launch.grid[1]),
-          static_cast<unsigned>(launch.grid[2])};
+LaunchConfiguration configuration(const Launch& launch, const CudaKernel& kernel,
+                                  StreamHandle stream) {
+  LaunchConfiguration shape{.shared_bytes = static_cast<unsigned>(kernel.artifact().shared_bytes),
+                            .stream = stream};
+  for (size_t axis = 0; axis < 3; ++axis) {
+    shape.grid[axis] = static_cast<unsigned>(launch.grid[axis]);
+    shape.block[axis] = static_cast<unsigned>(launch.threads[axis]);
+  }
+  if (launch.threads[0] == 0) {
+    shape.block[0] = static_cast<unsigned>(kernel.threads());
+    shape.block[1] = shape.block[2] = 1;
+  }
+  if (kernel.artifact().is_persistent) {
+    shape.grid[0] = static_cast<unsigned>(
+        std::min<uint64_t>(programs_of(launch), static_cast<uint64_t>(kernel.resident_programs())));
+    shape.grid[1] = shape.grid[2] = 1;
+  }
+  if (kernel.waits_itself()) {
+    shape.attributes = &kOverlaps;
+    shape.attribute_count = 1;
+  }
+  return shape;
 }
 
-Extents hardware_block(const Launch& launch, const CudaKernel& kernel) {
-  if (launch.threads[0] == 0) return {static_cast<unsigned>(kernel.threads()), 1, 1};
-  return {static_cast<unsigned>(launch.threads[0]), static_cast<unsigned>(launch.threads[1]),
-          static_cast<unsigned>(launch.threads[2])};
+// The extended call is the slower one.
+Result launch_configured(const Driver& driver, const LaunchConfiguration& shape,
+                         FunctionHandle function, void** arguments) {
+  if (shape.attribute_count)
+    return driver.launch_kernel_extended(&shape, function, arguments, nullptr);
+  return driver.launch_kernel(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0],
+                              shape.block[1], shape.block[2], shape.shared_bytes, shape.stream,
+                              arguments, nullptr);
 }
 
 }  // namespace
@@ -138,13 +157,9 @@ void CudaStream::launch_kernel(const Launch& launch, CudaKernel& kernel, StreamH
     messages = messages_.prepare(kernel.artifact(), stream);
     arguments[count++] = &messages;
   }
-  const Extents grid = hardware_grid(launch, kernel);
-  const Extents block = hardware_block(launch, kernel);
-  context_.check(
-      context_.driver().launch_kernel(
-          kernel.function(), grid.x, grid.y, grid.z, block.x, block.y, block.z,
-          static_cast<unsigned>(kernel.artifact().shared_bytes), stream, arguments, nullptr),
-      "cuLaunchKernel", kernel.artifact().kernel);
+  context_.check(launch_configured(context_.driver(), configuration(launch, kernel, stream),
+                                   kernel.function(), arguments),
+                 "cuLaunchKernel", kernel.artifact().kernel);
 }
 
 // What is queued in `second` from here on waits for what is in `first`. A stream that is being

@@ -120,6 +120,17 @@ TEST(CudaLaunch, a_persistent_kernel_gets_as_many_programs_as_the_device_holds) 
   EXPECT_EQ(journal.lines(), expected);
 }
 
+TEST(CudaLaunch, a_kernel_that_waits_for_its_predecessor_itself_may_start_before_its_end) {
+  Artifact artifact;
+  artifact.stages = {{"cuda", "... griddepcontrol.wait; ..."}};
+  const Ref<Kernel> kernel = load("nothing", {}, artifact);
+  const Journal journal;
+  device().default_stream().enqueue({.kernel = kernel.get(), .grid = {3, 1, 1}});
+  const std::vector<std::string> expected = {
+      "attribute 6 is 1", "launch nothing grid 3 1 1 threads 128 shared 0 stream 1"};
+  EXPECT_EQ(journal.lines(), expected);
+}
+
 TEST(CudaLaunch, more_shared_memory_than_the_device_has_is_refused_with_both_figures) {
   Artifact artifact;
   artifact.shared_bytes = 300000;
