@@ -84,17 +84,21 @@ void report_excess(const std::vector<Buffer>& alive, int64_t bytes, int64_t limi
 
 }  // namespace
 
-int64_t place_shared_memory(ir::Function& function, int64_t limit) {
+int64_t place_shared_memory(ir::Function& function, int64_t limit, int64_t ample) {
   std::vector<Buffer> buffers = live_buffers(function);
+  int64_t sum = 0;
+  for (const Buffer& buffer : buffers) sum += buffer.bytes;
+  bool is_ample = sum <= ample;
   std::stable_sort(buffers.begin(), buffers.end(),
                    [](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; });
   int64_t total = 0;
   for (size_t i = 0; i < buffers.size(); ++i) {
     // The lowest gap between those alive at the same time.
     std::vector<Buffer> alive;
-    for (size_t j = 0; j < i; ++j)
-      if (buffers[j].first <= buffers[i].last && buffers[i].first <= buffers[j].last)
-        alive.push_back(buffers[j]);
+    for (size_t j = 0; j < i; ++j) {
+      bool meet = buffers[j].first <= buffers[i].last && buffers[i].first <= buffers[j].last;
+      if (meet || is_ample) alive.push_back(buffers[j]);
+    }
     std::sort(alive.begin(), alive.end(),
               [](const Buffer& a, const Buffer& b) { return a.offset < b.offset; });
     int64_t offset = 0;

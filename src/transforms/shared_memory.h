@@ -11,7 +11,8 @@
 namespace enceladus::transforms {
 
 // The bytes used, a multiple of 16. Throws CompilationFailure where they are more than `limit`,
-// with the line and size of each buffer alive there.
-int64_t place_shared_memory(ir::Function& function, int64_t limit);
+// with the line and size of each buffer alive there. Where all buffers together take no more than
+// `ample` bytes they share none, which saves barriers.
+int64_t place_shared_memory(ir::Function& function, int64_t limit, int64_t ample = 0);
 
 }  // namespace enceladus::transforms

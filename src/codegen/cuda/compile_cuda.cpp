@@ -26,6 +26,9 @@ constexpr transforms::StagingLimits kStaging{.bytes = 112 * 1024,
                                              .reads_stages = reads_stages,
                                              .is_copied = simt::can_copy_async};
 
+// Shared memory that leaves room for as many programs as a processor runs at once.
+constexpr int64_t kAmpleBytes = 24 * 1024;
+
 struct Placed {
   std::unique_ptr<ir::Function> function;
   int64_t shared_bytes = 0;
@@ -40,7 +43,8 @@ Placed lower_and_place(const ir::Function& tile, const simt::SimtTarget& target,
   report(*placed.function, "tile_to_simt");
   transforms::merge_common_subexpressions(*placed.function);
   report(*placed.function, "cse");
-  int64_t buffers = transforms::place_shared_memory(*placed.function, target.shared_bytes);
+  int64_t buffers =
+      transforms::place_shared_memory(*placed.function, target.shared_bytes, kAmpleBytes);
   placed.shared_bytes = transforms::place_rings(*placed.function, buffers, target.shared_bytes);
   report(*placed.function, "shared_memory");
   return placed;

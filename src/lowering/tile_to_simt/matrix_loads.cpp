@@ -85,33 +85,72 @@ LinearLayout swizzled_memory(std::span<const int64_t> shape, int axis, int eleme
   return LinearLayout(Space{{Dim::kOffset, tile.bits()}}, tile, std::move(basis));
 }
 
+namespace {
+
+// A layout with the register bits that lie on an axis lowest, in order; map[r]: the register that
+// was r's before.
+struct Arranged {
+  LinearLayout layout;
+  std::vector<int64_t> map;
+};
+
+Arranged along(const LinearLayout& layout, int axis) {
+  std::vector<TileBit> registers = images(layout, Dim::kRegister);
+  std::vector<size_t> order(registers.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  auto rank_of = [&](size_t i) {
+    bool is_on = registers[i].axis == axis;
+    return is_on ? registers[i].bit : 64 + static_cast<int>(i);
+  };
+  std::ranges::sort(order, {}, rank_of);
+  Arranged result;
+  std::vector<TileBit> sorted;
+  for (size_t i : order) sorted.push_back(registers[i]);
+  for (int64_t r = 0; r < register_count(layout); ++r) {
+    int64_t former = 0;
+    for (size_t bit = 0; bit < order.size(); ++bit)
+      if (r >> bit & 1) former |= int64_t{1} << order[bit];
+    result.map.push_back(former);
+  }
+  result.layout =
+      make_layout(shape_of(layout), sorted, images(layout, Dim::kLane), images(layout, Dim::kWarp));
+  return result;
+}
+
+}  // namespace
+
 Value* Lowering::convert_by_matrix_loads(Value* array, const LinearLayout& from,
                                          const LinearLayout& to) {
   int bytes = byte_size(array->type().dtype());
   if (array->type().is_bool()) return nullptr;
-  // Along the writer's vectors where that serves.
-  int rank = static_cast<int>(shape_of(to).size());
-  TileBit lowest = register_bits(from) > 0 ? image(from, Dim::kRegister, 0) : TileBit();
-  std::vector<int> axes{lowest.none() ? rank - 1 : lowest.axis};
-  for (int axis = rank; axis-- > 0;)
-    if (axis != axes.front()) axes.push_back(axis);
-  for (int axis : axes) {
+  // Along the axis on which the writer has the longest vectors.
+  struct Way {
+    Arranged from;
+    LinearLayout memory;
+    MatrixLoads loads;
+    int vector = -1;  // bits
+  } best;
+  for (int axis = static_cast<int>(shape_of(to).size()); axis-- > 0;) {
     std::optional<MatrixLoads> loads = matrix_loads(to, axis, bytes);
     if (!loads) continue;
-    LinearLayout memory = swizzled_memory(shape_of(to), axis, bytes);
-    Value* buffer = shared_buffer(from.out().size() * bytes);
-    int vector = layout::contiguous_register_bits(from, memory, log2_of(kRowBytes / bytes));
-    builder_.create(Opcode::kSharedStore,
-                    Values{buffer, linear(offset_bases(from, memory)), array,
-                           owned_mask(from, nullptr, array->type())},
-                    {}, {{AttributeName::kVector, int64_t{1} << vector}});
-    return builder_.create_typed(
-        Opcode::kMatrixLoad, {buffer, linear(offset_bases(loads->rows, memory))},
-        array_type(array->type(), to),
-        {{AttributeName::kMatrices, int64_t{loads->matrices}},
-         {AttributeName::kTransposed, int64_t{loads->transposed ? 1 : 0}}});
+    Way way{along(from, axis), swizzled_memory(shape_of(to), axis, bytes), *loads};
+    way.vector =
+        layout::contiguous_register_bits(way.from.layout, way.memory, log2_of(kRowBytes / bytes));
+    if (way.vector > best.vector) best = std::move(way);
   }
-  return nullptr;
+  if (best.vector < 0) return nullptr;
+  const LinearLayout& writer = best.from.layout;
+  Value* buffer = shared_buffer(from.out().size() * bytes);
+  Value* stored = registers(array, best.from.map);
+  builder_.create(Opcode::kSharedStore,
+                  Values{buffer, linear(offset_bases(writer, best.memory)), stored,
+                         owned_mask(writer, nullptr, array->type())},
+                  {}, {{AttributeName::kVector, int64_t{1} << best.vector}});
+  return builder_.create_typed(
+      Opcode::kMatrixLoad, {buffer, linear(offset_bases(best.loads.rows, best.memory))},
+      array_type(array->type(), to),
+      {{AttributeName::kMatrices, int64_t{best.loads.matrices}},
+       {AttributeName::kTransposed, int64_t{best.loads.transposed ? 1 : 0}}});
 }
 
 }  // namespace enceladus::simt
