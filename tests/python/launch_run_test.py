@@ -294,9 +294,13 @@ def test_explain_of_a_product_is_bound_by_arithmetic() -> None:
         x = tl.load(x_ptr + offsets)
         tl.store(x_ptr + offsets, tl.dot(x, x))
 
-    content = product.explain(enceladus.MockTensor("float32"), S=256).to_dict()
-    assert content["roofline"]["bound_by"] == "arithmetic"
-    assert "bound by arithmetic" in product.explain(enceladus.MockTensor("float32"), S=256)
+    report = product.explain(enceladus.MockTensor("float32"), S=256)
+    assert report.to_dict()["roofline"]["bound_by"] == "arithmetic"
+    assert "bound by arithmetic" in report
+    # The text says that it is a product's, so that its assembly is what runs.
+    assert "enceladus-has-products" in product.warmup(enceladus.MockTensor("float32"), S=256).llir
+    plain = add.warmup(*[enceladus.MockTensor("float32")] * 3, 100)
+    assert "enceladus-has-products" not in plain.llir
 
 
 def test_columns_of_errors_count_characters() -> None:

@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/ir_loops.h"
 #include "codegen/cpu/kernel_state.h"
+#include "codegen/cpu/object_code.h"
 #include "codegen/cpu/region_emitter.h"
 #include "codegen/cpu/streaming.h"
 #include "support/cpu_abi.h"
@@ -38,6 +39,7 @@ class KernelEmitter {
     auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, entry,
                                             kernel_.emission.module);
     function->setDoesNotThrow();
+    if (has_products()) function->addFnAttr(kHasProducts);
     builder_.SetInsertPoint(llvm::BasicBlock::Create(builder_.getContext(), "entry", function));
     kernel_.launch = function->getArg(0);
     kernel_.header = function->getArg(3);
@@ -69,6 +71,13 @@ class KernelEmitter {
       flags.setApproxFunc();
     }
     return flags;
+  }
+
+  bool has_products() const {
+    bool result = false;
+    ir::walk(kernel_.function.body(),
+             [&](const ir::Operation* op) { result = result || op->is(ir::Opcode::kDot); });
+    return result;
   }
 
   Value* byte_offset(Value* base, uint64_t bytes) {

@@ -14,9 +14,11 @@
 #include <llvm/Transforms/Scalar.h>
 #include <llvm/Transforms/Utils.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "codegen/cpu/host_target.h"
+#include "codegen/cpu/lean_passes.h"
 #include "support/check.h"
 
 namespace enceladus::cpu {
@@ -25,7 +27,9 @@ namespace {
 std::string emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType kind) {
   llvm::SmallVector<char, 0> output;
   llvm::raw_svector_ostream stream(output);
-  llvm::legacy::PassManager passes;
+  const bool has_products = std::ranges::any_of(
+      module, [](const llvm::Function& f) { return f.hasFnAttribute(kHasProducts); });
+  LeanPasses passes(has_products ? Addresses::kReduced : Addresses::kAsWritten);
   bool unsupported = machine.addPassesToEmitFile(passes, stream, nullptr, kind);
   ENC_CHECK(!unsupported, "LLVM emits no code for this target");
   passes.run(module);
