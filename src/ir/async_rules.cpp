@@ -42,6 +42,12 @@ std::string check_store_matrix(const Operation& op) {
                 "a place for each eight registers");
 }
 
+std::string check_store_pairs(const Operation& op) {
+  const Type& values = op.operand(2)->type();
+  if (byte_size(values.dtype()) != 4) return "the values have not 32 bits";
+  return unless(op.operand(1)->type().elements() * 2 == values.elements(), "a place for each pair");
+}
+
 std::string check_map(const Operation& op) {
   if (op.result()->type() != Type::number(DType::kInt32)) return "the result is an i32";
   return unless(
@@ -60,15 +66,18 @@ std::string check_async(const Operation& op) {
     case Opcode::kRingFill:
     case Opcode::kRingTake:
     case Opcode::kRingFree:
-      return unless(is_ring(op.operand(0)), "the operand is no ring");
+      return unless(is_ring(op.operand(0)), "the ring is a parameter or a computed number");
     case Opcode::kCopyIn:
-      return unless(is_map(op.operand(0)) && is_ring(op.operand(1)), "a map and a ring");
+      return unless(is_map(op.operand(0)) && is_ring(op.operand(1)),
+                    "the map or the ring is a parameter or a computed number");
     case Opcode::kCopyOut:
-      return unless(is_map(op.operand(0)), "the first operand is no map");
+      return unless(is_map(op.operand(0)), "the map is a parameter or a computed number");
     case Opcode::kTensorMap:
       return check_map(op);
     case Opcode::kStoreMatrix:
       return check_store_matrix(op);
+    case Opcode::kStorePairs:
+      return check_store_pairs(op);
     case Opcode::kWgmma:
       return check_wgmma(op);
     default:

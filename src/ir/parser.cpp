@@ -296,7 +296,7 @@ class Parser {
                                   rules.operands.empty());
     std::vector<Type> stated;
     if (cursor_.accept(":")) stated = types();
-    if (results_only) return stated;
+    if (results_only || (given && states_no_operand(rules, values))) return stated;
     if (!stated.empty()) check_stated(rules, values, stated);
     if (given) {
       cursor_.expect("->");
@@ -308,6 +308,15 @@ class Parser {
     if (rules.result == ResultRule::kBoolLike) return {first.with_dtype(DType::kInt1)};
     if (rules.result == ResultRule::kPointee) return {first.with_dtype(first.dtype())};
     return {first};
+  }
+
+  // Whether the types of all operands follow from the operation.
+  static bool states_no_operand(const OpRules& rules, const Values& values) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const OperandInfo& rule = rules.operands[std::min(i, rules.operands.size() - 1)];
+      if (values[i] && !rule.implied() && rule.rule != OperandRule::kScalarInt) return false;
+    }
+    return true;
   }
 
   void check_stated(const OpRules& rules, const Values& values, const std::vector<Type>& stated) {

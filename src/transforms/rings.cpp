@@ -11,7 +11,6 @@ using ir::Opcode;
 using ir::Operation;
 
 constexpr int64_t kBarrierBytes = 16;  // a slot: one for full, one for free
-constexpr int64_t kMostSlots = 8;
 
 int64_t aligned(int64_t bytes) {
   return (bytes + kRingAlignment - 1) / kRingAlignment * kRingAlignment;
@@ -45,7 +44,7 @@ int64_t place_rings(ir::Function& function, int64_t taken, int64_t limit) {
     grown = false;
     for (Operation* ring : rings) {
       int64_t slots = ring->integer(AttributeName::kSlots);
-      if (!ring->integer_or(AttributeName::kGrow, 0) || slots >= kMostSlots) continue;
+      if (slots >= ring->integer_or(AttributeName::kGrow, 0)) continue;
       ring->set_attribute(AttributeName::kSlots, slots + 1);
       bool fits = place(rings, taken) <= limit;
       if (!fits) ring->set_attribute(AttributeName::kSlots, slots);

@@ -2,8 +2,8 @@
 // more, the further the producer may run ahead. Rings that may grow share what is left; the others
 // keep what they ask for. Runs behind transforms/shared_memory.h, which tells what is taken.
 //
-//   %0 = ring {slots = 2, bytes = 49152, readers = 2, grow = 1} : i32
-//     ->  %0 = ring {slots = 4, bytes = 49152, readers = 2, grow = 1, offset = 32768} : i32
+//   %0 = ring {slots = 2, bytes = 49152, readers = 2, grow = 8} : i32
+//     ->  %0 = ring {slots = 4, bytes = 49152, readers = 2, grow = 8, offset = 32768} : i32
 #pragma once
 
 #include "ir/ir.h"

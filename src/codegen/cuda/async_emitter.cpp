@@ -104,6 +104,8 @@ bool Emitter::async_operation(const Operation& op) {
       return true;
     case Opcode::kStoreMatrix:
       return store_matrix(op), true;
+    case Opcode::kStorePairs:
+      return store_pairs(op), true;
     case Opcode::kWgmma:
       return wgmma(op), true;
     case Opcode::kWgmmaWait:
@@ -172,6 +174,7 @@ void Emitter::rings_ready() {
   });
   out_.close();
   out_.line("__syncthreads();");
+  out_.line(prelude_.use("earlier_kernel") + "();");
 }
 
 // A producer's step to its next slot, or a consumer's.
@@ -236,6 +239,16 @@ void Emitter::store_matrix(const Operation& op) {
   close_registers(registers, kWordElements);
 }
 
+void Emitter::store_pairs(const Operation& op) {
+  const Value* values = op.operand(2);
+  std::string function = prelude_.store() + "<2>";
+  int64_t registers = registers_of(values);
+  Index r = open_registers(registers, 2);
+  Index place = r.constant ? Index::of(0) : Index{"(r / 2)", std::nullopt};
+  move_out(values, nullptr, function, use(op.operand(0)) + " + " + use(op.operand(1), place), 2, r);
+  close_registers(registers, 2);
+}
+
 // The sum's own variable where nothing else uses it, so that no register moves while products run.
 void Emitter::wgmma(const Operation& op) {
   const Value* sum = op.operand(2);
@@ -256,6 +269,19 @@ void Emitter::wgmma(const Operation& op) {
     if (sum) copy_registers(name_of(result), sum);
   }
   products(op);
+}
+
+// The name of the value's array; of a copy where it is written out at each use.
+std::string Emitter::array_of(const Value* value) {
+  const Operation* op = value->definition();
+  bool has_array = !op || op->record().op_class == ir::OpClass::kElementwise ||
+                   op->is(Opcode::kFor) || op->is(Opcode::kIf) || op->is(Opcode::kSharedLoad) ||
+                   op->is(Opcode::kLoad);
+  if (has_array) return name_of(value);
+  std::string name = names_.unique("copy");
+  out_.line(declaration(value, name) + ";");
+  copy_registers(name, value);
+  return name;
 }
 
 void Emitter::copy_registers(const std::string& to, const Value* from) {
@@ -298,20 +324,27 @@ void Emitter::products(const Operation& op) {
                  .a_transposed = false,
                  .b_transposed = b_place.transposed};
   int64_t depths = shape[2] / form.depth, blocks = shape[0] / 64;
+  prelude_.use("wgmma");
+  auto matrix = [&](const Place& place, const Value* address) {
+    std::string name = names_.unique("matrix");
+    out_.line("const ulong " + name + " = " + place.descriptor(use(address)) + ";");
+    return name;
+  };
   std::string a_text;
   if (in_registers) {
     prelude_.use("word");
-    a_text =
-        name_of(a) + " + i * " + number(depths * kWordElements) + " + k * " + number(kWordElements);
+    a_text = array_of(a) + " + i * " + number(depths * kWordElements) + " + k * " +
+             number(kWordElements);
   } else {
-    Place a_place(op.integers(AttributeName::kAPlace));
-    form.a_transposed = a_place.transposed;
-    a_text = a_place.descriptor(use(a) + " + i * " + number(a_place.block) + " + " +
-                                a_place.offset(depths));
+    Place place(op.integers(AttributeName::kAPlace));
+    form.a_transposed = place.transposed;
+    a_text = "enc_moved(" + matrix(place, a) + ", i * " + number(place.block) + " + " +
+             place.offset(depths) + ")";
   }
+  std::string b_text =
+      "enc_moved(" + matrix(b_place, op.operand(1)) + ", " + b_place.offset(depths) + ")";
   std::string add = op.operand(2) ? "1" : "k != 0";
   if (op.operand(3)) add = use(op.operand(3)) + " || k != 0";
-  prelude_.use("wgmma");
   std::string function = prelude_.add(wgmma_text(form));
   out_.line("enc_wgmma_begin();");
   out_.directive("#pragma unroll");
@@ -319,9 +352,7 @@ void Emitter::products(const Operation& op) {
   out_.directive("#pragma unroll");
   out_.open("for (int i = 0; i < " + number(blocks) + "; ++i)");
   out_.line(function + "(" + name_of(op.result()) + " + i * " + number(shape[1] / 2) + ", " +
-            a_text + ", " +
-            b_place.descriptor(use(op.operand(1)) + " + " + b_place.offset(depths)) + ", " + add +
-            ");");
+            a_text + ", " + b_text + ", " + add + ");");
   out_.close();
   out_.close();
   out_.line("enc_wgmma_end();");

@@ -38,6 +38,13 @@ __device__ inline void enc_wait(int barrier, int phase) {
   } while (!done);
 }
 )"},
+    {"earlier_kernel",
+     R"(// The next kernel of the stream may start now; the earlier one's writes are known from here on.
+__device__ inline void enc_earlier_kernel() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+)"},
     {"named_barrier", R"(__device__ inline void enc_named_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory");
 }
@@ -85,6 +92,10 @@ template <int Leading, int Stride, int Swizzle>
 __device__ inline ulong enc_matrix(int address) {
   return ulong(Swizzle) << 62 | ulong(Stride) << 32 | ulong(Leading) << 16 |
          ulong((address & 0x3FFFF) >> 4);
+}
+// The matrix that many bytes further: no carry leaves the address's bits.
+__device__ inline ulong enc_moved(ulong matrix, int bytes) {
+  return (matrix & 0xFFFFFFFF00000000) | ulong(uint(matrix) + uint(bytes >> 4));
 }
 )"},
 };

@@ -62,9 +62,11 @@ class Emitter final : public codegen::Emitter {
   void copy_in(const ir::Operation& op);
   void copy_out(const ir::Operation& op);
   void store_matrix(const ir::Operation& op);
+  void store_pairs(const ir::Operation& op);
   void wgmma(const ir::Operation& op);
   void products(const ir::Operation& op);
   const ir::Value* loop_variable(const ir::Operation& op) const;
+  std::string array_of(const ir::Value* value);
   void copy_registers(const std::string& to, const ir::Value* from);
   void wgmma_result(const ir::Operation& op);
 

@@ -20,6 +20,10 @@ int32_t element_code(DType dtype) {
     case DType::kInt8:
     case DType::kUInt8:
       return 0;
+    case DType::kUInt32:
+      return 2;
+    case DType::kInt32:
+      return 3;
     case DType::kFloat16:
       return 6;
     case DType::kFloat32:

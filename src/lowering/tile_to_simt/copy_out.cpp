@@ -21,14 +21,25 @@ constexpr int64_t kPanelAlignment = 1024;
 constexpr int kPairBits = 2;  // of registers: two columns, two rows
 constexpr int kMatrixBits = 3;
 
-// Where each lane's row of four 8x8 matrices lies: layout -> panel. Two of the matrices are 8 rows
-// apart, the next two 8 columns.
+// Where each lane's row of four 8x8 matrices of 16-bit elements lies: layout -> panel. Two of the
+// matrices are 8 rows apart, the next two 8 columns.
 LinearLayout row_places(const layout::SwizzledTile& panel) {
   std::vector<TileBit> registers;
   for (int bit = 4; bit < log2_of(panel.columns); ++bit) registers.push_back({1, bit});
   for (int bit = log2_of(kGroupRows); bit < log2_of(panel.rows); ++bit)
     registers.push_back({0, bit});
   const std::vector<TileBit> lanes = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 3}};
+  const std::vector<TileBit> warps = {{0, 4}, {0, 5}};
+  return make_layout(std::vector<int64_t>{panel.rows, panel.columns}, registers, lanes, warps);
+}
+
+// Where each pair of 32-bit registers lies, in the order of the product's registers.
+LinearLayout pair_places(const layout::SwizzledTile& panel) {
+  std::vector<TileBit> registers = {{0, 3}};
+  for (int bit = 3; bit < log2_of(panel.columns); ++bit) registers.push_back({1, bit});
+  for (int bit = log2_of(kGroupRows); bit < log2_of(panel.rows); ++bit)
+    registers.push_back({0, bit});
+  const std::vector<TileBit> lanes = {{1, 1}, {1, 2}, {0, 0}, {0, 1}, {0, 2}};
   const std::vector<TileBit> warps = {{0, 4}, {0, 5}};
   return make_layout(std::vector<int64_t>{panel.rows, panel.columns}, registers, lanes, warps);
 }
@@ -89,7 +100,9 @@ bool Lowering::copy_out(const Operation& op) {
 void Lowering::copy_panel_out(const CopyOut& out, Value* values, int64_t index) {
   const layout::SwizzledTile& panel = out.panel;
   int64_t elements = panel.rows * panel.columns, buffer = index % out.buffers;
-  Bases bases = offset_bases(row_places(panel), layout::memory_layout(panel));
+  bool is_wide = panel.element_bytes == 4;
+  LinearLayout places = is_wide ? pair_places(panel) : row_places(panel);
+  Bases bases = offset_bases(places, layout::memory_layout(panel));
   if (hopper_.groups > 1) bases.warps.push_back(out.buffers * elements);
   Type i32 = Type::number(DType::kInt32);
   auto plus = [&](Value* value, int64_t number) {
@@ -98,7 +111,7 @@ void Lowering::copy_panel_out(const CopyOut& out, Value* values, int64_t index) 
   };
   simt_statement(Opcode::kCopyOutWait, {}, {{AttributeName::kPending, out.buffers - 1}});
   simt_statement(Opcode::kGroupBarrier, {});
-  simt_statement(Opcode::kStoreMatrix,
+  simt_statement(is_wide ? Opcode::kStorePairs : Opcode::kStoreMatrix,
                  {out.buffer, plus(linear(bases), buffer * elements), values});
   simt_statement(Opcode::kAsyncFence, {});
   simt_statement(Opcode::kGroupBarrier, {});

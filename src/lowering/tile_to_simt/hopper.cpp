@@ -48,7 +48,7 @@ void Lowering::make_rings() {
     std::vector<Attribute> attributes = {{AttributeName::kSlots, ring.slots},
                                          {AttributeName::kBytes, ring.bytes},
                                          {AttributeName::kReaders, int64_t{hopper_.groups}}};
-    if (ring.grows) attributes.push_back({AttributeName::kGrow, int64_t{1}});
+    if (ring.most_slots > ring.slots) attributes.push_back({AttributeName::kGrow, ring.most_slots});
     builder_.set_location_of(hopper_.loads[static_cast<size_t>(ring.loads.front())].load);
     hopper_values_.rings.push_back(
         builder_.create_typed(Opcode::kRing, {}, i32(), std::move(attributes)));
@@ -107,6 +107,7 @@ bool Lowering::hopper_operation(const Operation& op) {
     return true;
   }
   if (op.is(Opcode::kDescriptorStore)) return copy_out(op);
+  if (op.is(Opcode::kSelect)) return guarded_select(op);
   if (!op.is(Opcode::kFor)) return false;
   std::vector<const Operation*> running;
   for (const Operation* inner : *op.region(0)) {

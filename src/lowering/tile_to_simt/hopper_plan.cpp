@@ -17,6 +17,7 @@ using ir::Value;
 constexpr int64_t kInstructionBytes = 32;  // of an instruction's depth
 constexpr int64_t kPanelBytes = 128;
 constexpr int64_t kPanelAlignment = 1024;
+constexpr int64_t kMostSlots = 8;
 
 // Why a product or a store does not qualify. Thrown within this file only, so that each condition
 // is one line.
@@ -192,7 +193,8 @@ class Planner {
 
   // A copy out is in no order with what follows it.
   void store(const Operation& op) {
-    require(byte_size(op.operand(1)->type().dtype()) == 2, "its elements have not 16 bits");
+    int bytes = byte_size(op.operand(1)->type().dtype());
+    require(bytes == 2 || bytes == 4, "its elements have not 16 or 32 bits");
     ir::walk(function_.body(), [&](const Operation* other) {
       if (other != &op && effects_.may_alias(op, *other))
         require(is_behind(op, *other), "the kernel may use the array behind the store");
@@ -218,7 +220,7 @@ class Planner {
 
   void assign_rings(const Operation& dot, WgmmaPlan& product) {
     RingPlan shared;
-    shared.taken_by_product = shared.grows = true;
+    shared.taken_by_product = true;
     for (int index : {product.a.load, product.b.load}) {
       if (index < 0) continue;
       if (plan_.loads[static_cast<size_t>(index)].load->parent() == dot.parent())
@@ -233,10 +235,8 @@ class Planner {
     }
     const Operation* loop = dot.parent_operation();
     int64_t stages = loop ? loop->integer_or(AttributeName::kNumStages, 0) : 0;
-    if (stages > 0) {
-      shared.slots = std::max(shared.slots, stages);
-      shared.grows = false;
-    }
+    if (stages == 0) stages = function_.options().num_stages;
+    shared.most_slots = stages > 0 ? stages : kMostSlots;
     add_ring(std::move(shared));
   }
 

@@ -41,7 +41,7 @@ struct RingPlan {
   int64_t bytes = 0;       // of a slot
   bool taken_by_product = false;
   int64_t slots = 1;
-  bool grows = false;  // to as many slots as there is room for
+  int64_t most_slots = 0;  // up to which it grows where there is room
 };
 
 struct WgmmaOperand {

@@ -189,6 +189,15 @@ class Lowering {
   void simt_statement(ir::Opcode opcode, std::initializer_list<ir::Value*> operands,
                       std::vector<ir::Attribute> attributes = {});
 
+  // --- guards.cpp ---
+  struct Extremes {
+    ir::Value *low, *high;
+    ir::Value* exact;  // whether nothing wraps; null where it cannot
+  };
+  bool guarded_select(const ir::Operation& op);
+  ir::Value* always(const ir::Value* mask);
+  std::optional<Extremes> extremes(const ir::Value* value);
+
   // --- copy_out.cpp ---
   struct CopyOut {
     layout::SwizzledTile panel;

@@ -30,6 +30,35 @@ std::string operands_of_example(Opcode opcode) {
       return "%0: desc<64x32xf16>, %1: i32";
     case Opcode::kCopyAsync:
       return "%0: i32, %1: tile<8xi32>, %2: tile<8xptr<f16>>";
+    case Opcode::kRole:
+    case Opcode::kSetRegisters:
+    case Opcode::kResident:
+    case Opcode::kRing:
+    case Opcode::kRingsReady:
+    case Opcode::kCopyOutWait:
+    case Opcode::kAsyncFence:
+    case Opcode::kGroupBarrier:
+    case Opcode::kUndefined:
+    case Opcode::kWgmmaWait:
+      return "";
+    case Opcode::kTensorMap:
+      return "%0: ptr<f16>";
+    case Opcode::kRingFill:
+    case Opcode::kRingTake:
+      return "%0: i32";
+    case Opcode::kRingFree:
+      return "%0: i32, %1: i32";
+    case Opcode::kCopyIn:
+    case Opcode::kCopyOut:
+      return "%0: i32, %1: i32, %2: i32, %3: i32";
+    case Opcode::kStoreMatrix:
+      return "%0: i32, %1: tile<2xi32>, %2: tile<16xf16>";
+    case Opcode::kStorePairs:
+      return "%0: i32, %1: tile<2xi32>, %2: tile<4xf32>";
+    case Opcode::kWgmma:
+      return "%0: i32, %1: i32, %2: tile<8xf32>";
+    case Opcode::kWgmmaResult:
+      return "%0: tile<8xf32>";
     case Opcode::kRegisters:
     case Opcode::kElement:
       return "%0: tile<2xf32>";

@@ -1,0 +1,92 @@
+// The text of kernels on Hopper's asynchronous units, and what the launch gets with it.
+#include <gtest/gtest.h>
+
+#include "codegen/cuda/compile_cuda.h"
+#include "ir/parser.h"
+
+namespace enceladus::cuda {
+namespace {
+
+constexpr const char* kMatmul =
+    R"(kernel @matmul(%a: ptr<f16> {aligned_16}, %b: ptr<f16> {aligned_16}, %c: ptr<f32> {aligned_16}, %M: i32 {divisible_by_16}, %N: i32 {divisible_by_16}, %K: i32 {divisible_by_16}) {num_warps = 4, math_mode = relaxed, arrays_disjoint} {
+  %pn = program_id {axis = 0} : i32
+  %pm = program_id {axis = 1} : i32
+  %batch = program_id {axis = 2} : i32
+  %one = constant 1 : i32
+  %zero = constant 0 : i32
+  %depth = constant 64 : i32
+  %tile = constant 128 : i32
+  %m = mul %pm, %tile : i32
+  %n = mul %pn, %tile : i32
+  %b64 = cast %batch : i32 -> i64
+  %m64 = cast %M : i32 -> i64
+  %k64 = cast %K : i32 -> i64
+  %size = mul %m64, %k64 : i64
+  %offset = mul %b64, %size : i64
+  %base = addptr %a, %offset : ptr<f16>, i64
+  %da = make_descriptor %base, %M, %K, %K, %one : desc<128x64xf16>
+  %db = make_descriptor %b, %N, %K, %K, %one : desc<128x64xf16>
+  %dc = make_descriptor %c, %M, %N, %N, %one : desc<128x128xf32>
+  %sum = constant 0.0 : tile<128x128xf32>
+  %r = for %k = %zero to %K step %depth carry (%acc = %sum) : (tile<128x128xf32>) {
+    %x = descriptor_load %da, %m, %k : tile<128x64xf16>
+    %y = descriptor_load %db, %n, %k : tile<128x64xf16>
+    %t = transpose %y {permutation = [1, 0]} : tile<128x64xf16> -> tile<64x128xf16>
+    %next = dot %x, %t, %acc : tile<128x64xf16>, tile<64x128xf16>, tile<128x128xf32> -> tile<128x128xf32>
+    yield %next
+  }
+  descriptor_store %dc, %r, %m, %n : desc<128x128xf32>, tile<128x128xf32>
+}
+)";
+
+Artifact compiled(const std::string& text) {
+  std::unique_ptr<ir::Function> function = ir::parse(text);
+  return compile_cuda(*function, {});
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(AsyncText, a_matmul_has_a_producer_and_its_launch_the_maps) {
+  Artifact artifact = compiled(kMatmul);
+  const std::string& text = artifact.stages.back().second;
+  EXPECT_EQ(artifact.threads, 256);
+  EXPECT_TRUE(artifact.is_persistent);
+  ASSERT_EQ(artifact.tensor_maps.size(), 3u);
+  // One group: two blocks of 64 rows each, and no registers to share.
+  EXPECT_EQ(count(text, "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"), 1) << text;
+  EXPECT_NE(text.find("i < 2"), std::string::npos);
+  EXPECT_EQ(text.find("enc_set_registers<"), std::string::npos);
+  // A box an operand, at three coordinates where the batch is an axis of its own.
+  EXPECT_EQ(count(text, "enc_copy_in_3(&"), 1);
+  EXPECT_EQ(count(text, "enc_copy_in_2(&"), 1);
+  EXPECT_EQ(count(text, "enc_copy_out_2(&"), 4);
+}
+
+TEST(AsyncText, the_batch_of_a_base_address_becomes_an_axis_of_its_map) {
+  Artifact artifact = compiled(kMatmul);
+  int with_batch = 0;
+  for (const TensorMap& map : artifact.tensor_maps) {
+    if (map.box.size() != 3) continue;
+    ++with_batch;
+    EXPECT_EQ(map.box, (std::vector<int32_t>{64, 128, 1}));
+    EXPECT_EQ(map.strides.size(), 2u);
+    EXPECT_EQ(map.swizzle, 3);
+    EXPECT_EQ(map.element, 6);
+  }
+  EXPECT_EQ(with_batch, 1);
+}
+
+TEST(AsyncText, the_backend_that_a_user_names_is_kept) {
+  std::string text = kMatmul;
+  text.replace(text.find("arrays_disjoint}"), 16, "arrays_disjoint, dot_backend = mma}");
+  Artifact artifact = compiled(text);
+  EXPECT_TRUE(artifact.tensor_maps.empty());
+  EXPECT_EQ(artifact.threads, 128);
+}
+
+}  // namespace
+}  // namespace enceladus::cuda
