@@ -29,9 +29,35 @@ def wanted_array(initial, expected):
     return whole
 
 
-def check_results(case, before, arguments):
-    """Compares what a launch left in its arguments with what the case expects."""
-    expected = case.expected(copied(before))
+def flushed(arrays, like=None):
+    """The same with zeros of their sign for the denormals of float32 and bfloat16 arguments.
+
+    Args:
+        arrays: by name of the argument.
+        like: the arguments, where `arrays` are references of higher precision.
+    """
+    result = dict(arrays)
+    for name, value in arrays.items():
+        argument = (like or arrays)[name]
+        if isinstance(argument, np.ndarray) and argument.dtype.name in ("float32", "bfloat16"):
+            value = np.asarray(value)
+            wide = value.astype(np.float64)
+            tiny = (np.abs(wide) < np.finfo(np.float32).tiny) & (wide != 0)
+            zeros = np.copysign(0.0, wide).astype(value.dtype)
+            result[name] = np.where(tiny, zeros, value)
+    return result
+
+
+def check_results(case, before, arguments, flush=lambda arrays, like: arrays):
+    """Compares what a launch left in its arguments with what the case expects.
+
+    Args:
+        case: the case.
+        before: the arguments before the launch.
+        arguments: the same after it.
+        flush: what the target does to the results of the reference.
+    """
+    expected = flush(case.expected(copied(before)), arguments)
     assert expected, "a case expects something"
     for name, initial in before.items():
         if not isinstance(initial, np.ndarray):
