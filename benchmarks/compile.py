@@ -1,4 +1,5 @@
-"""Compile latency: cold in a new process, cold again, and warm from disk; numba beside it."""
+"""Compile latency: cold in a new process, cold again, and warm from disk; numba beside it; and the
+time to Metal text."""
 
 import json
 import os
@@ -38,6 +39,43 @@ found |= {
     ),
 }
 print(json.dumps({"times": found, "stages": stages_of_add}))
+"""
+
+# From the frontend to Metal's text, no cache between; the least of many, as the machine allows.
+METAL_CHILD = """
+import json, time
+from enceladus import _core
+from benchmarks.kernels import example
+
+def specs(kernel, constexprs, scalars):
+    found = []
+    for parameter in kernel.parameters:
+        name = parameter.name
+        if name in constexprs:
+            found.append((name, "constexpr", constexprs[name]))
+        elif name.endswith("_ptr"):
+            found.append((name, "pointer", "float16", True))
+        else:
+            found.append((name, "scalar", scalars.get(name, "int32"), True, False))
+    return found
+
+def timed(kernel, constexprs, scalars={}):
+    options = {"device": "metal", "arrays_disjoint": True, "arrays_small": True}
+    times = []
+    for _ in range(50):
+        start = time.perf_counter_ns()
+        _core.compile(kernel, specs(kernel, constexprs, scalars), options)
+        times.append((time.perf_counter_ns() - start) * 1e-6)
+    return min(times)
+
+tile = {"BM": 64, "BN": 64, "BK": 32}
+head = {"CAUSAL": True, "BD": 64, "BM": 64, "BN": 32}
+attention = example("08_flash_attention").attention_kernel.fn
+print(json.dumps({
+    "vector add": timed(example("01_vector_add").add_kernel, {"BLOCK": 1024}),
+    "matmul 64x64x32": timed(example("04_matmul").descriptor_kernel.fn, tile),
+    "attention 64x32, head of 64": timed(attention, head, {"scale_log2": "float32"}),
+}))
 """
 
 NUMBA_CHILD = """
@@ -91,4 +129,8 @@ def run(quick=False):
     report.table("Compile latency, each in a new process", rows)
     rows = [{"stage": name, "ms": ms} for name, ms in medians(stages).items()]
     report.table("Stages of the second compilation of the vector add", rows)
+    with tempfile.TemporaryDirectory() as folder:
+        metal = run_child(METAL_CHILD, folder)
+    rows = [{"what": name, "ms": ms} for name, ms in metal.items()]
+    report.table("From the frontend to Metal text", rows)
     report.write()

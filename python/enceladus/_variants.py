@@ -93,6 +93,8 @@ class Variants:
         else:
             artifact, records = loaded
             path = None
+        for sentence in artifact.warnings:
+            warnings.warn(sentence, RuntimeWarning, stacklevel=4)
         compiled = CompiledKernel(artifact, records, timings)
         if _environment.read("DUMP"):
             dump(compiled, entry, path)

@@ -58,8 +58,31 @@ _CUDA_ATTENTION = (
     (64, 32, 4, 3),
 )
 
+# (BM, BN, warps, grid of warps). Published measurements of an M4 Pro: 16 x 64 elements a warp are
+# the fastest; 4 x 4 fragments of 8 x 8 a warp, and 2 x 16, spill in float32 (7 to 15 times slower),
+# 8 x 4 in every type. Nothing here has more than 16 fragments a warp, nor 4 x 4 in float32.
+_METAL_MATMUL = (
+    (64, 64, 4, (4, 1)),
+    (64, 32, 4, (4, 1)),
+    (128, 64, 8, (8, 1)),
+    (32, 64, 2, (2, 1)),
+    (32, 32, 4, (4, 1)),
+    (16, 32, 2, (2, 1)),
+)
+_METAL_MATMUL_HALF = ((64, 64, 4, (2, 2)),)  # 4 x 4 fragments a warp
+_METAL_MATMUL_MPP = ((64, 64, 4, (4, 1)), (64, 32, 4, (4, 1)), (128, 64, 8, (8, 1)))
+_METAL_DEPTH = 32
+# (BM, BN, warps) by the widest head that they serve: whole rows a warp, so that the scores stay in
+# registers from the first product to the second.
+_METAL_ATTENTION = {
+    64: ((32, 32, 4), (64, 32, 4), (64, 64, 4), (64, 32, 8), (128, 32, 8)),
+    128: ((32, 32, 4), (32, 64, 4), (64, 32, 8), (64, 64, 8)),
+    256: ((32, 16, 4), (64, 16, 8), (32, 32, 4)),
+}
+
 _MATMUL_DTYPES = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "int32")
 _ATTENTION_DTYPES = ("float32", "float16", "bfloat16", "float64")
+_METAL_TARGETS = ("metal", "metal-sim")
 
 
 def _check_dtype(dtype: Any, known: tuple[str, ...], what: str) -> None:
@@ -68,11 +91,39 @@ def _check_dtype(dtype: Any, known: tuple[str, ...], what: str) -> None:
         raise ValueError(f"{what} has no configs for {name}; it takes {', '.join(known)}")
 
 
-def _target(what: str) -> str:
+def _target(dtype: Any, what: str) -> str:
     target = current_device().name.partition(":")[0]
-    if target not in ("cpu", "cuda"):
+    if target in _METAL_TARGETS and dtype_name(dtype) == "float64":
+        raise ValueError(f"{what} has no configs for float64 on {target}; use float32")
+    if target not in ("cpu", "cuda", *_METAL_TARGETS):
         raise EnceladusError(f"{what} has no configs for the target {target!r} yet")
     return target
+
+
+def _metal_matmul_configs(dtype: str) -> list[Config]:
+    def listed(shapes: tuple[Any, ...], backend: str | None) -> list[Config]:
+        return [
+            Config(
+                {"BM": bm, "BN": bn, "BK": _METAL_DEPTH},
+                num_warps=warps,
+                dot_warps=grid,
+                dot_backend=backend,
+            )
+            for bm, bn, warps, grid in shapes
+        ]
+
+    if dtype not in ("float32", "float16", "bfloat16"):
+        return [Config({"BM": 32, "BN": 32, "BK": _METAL_DEPTH})]
+    half = _METAL_MATMUL_HALF if dtype != "float32" else ()
+    return listed(_METAL_MATMUL + half, "simdgroup") + listed(_METAL_MATMUL_MPP, "mpp")
+
+
+def _metal_attention_configs(head_dim: int) -> list[Config]:
+    widest = next(widest for widest in _METAL_ATTENTION if head_dim <= widest)
+    return [
+        Config({"BM": bm, "BN": bn}, num_warps=warps, dot_warps=(warps, 1))
+        for bm, bn, warps in _METAL_ATTENTION[widest]
+    ]
 
 
 def matmul_configs(dtype: Any) -> list[Config]:
@@ -89,12 +140,15 @@ def matmul_configs(dtype: Any) -> list[Config]:
         enceladus.Config({'BM': 64, 'BN': 64, 'BK': 64}, num_warps=4)
     """
     _check_dtype(dtype, _MATMUL_DTYPES, "matmul_configs")
-    if _target("matmul_configs") == "cuda":
+    target = _target(dtype, "matmul_configs")
+    if target == "cuda":
         is_wide = dtype_name(dtype) in ("float32", "float64", "int32")
         return [
             Config({"BM": bm, "BN": bn, "BK": bk}, num_warps=warps, num_stages=stages)
             for bm, bn, bk, warps, stages in (_CUDA_MATMUL_WIDE if is_wide else _CUDA_MATMUL)
         ]
+    if target in _METAL_TARGETS:
+        return _metal_matmul_configs(dtype_name(dtype))
     return [Config({"BM": bm, "BN": bn, "BK": bk}) for bm, bn, bk in _CPU_MATMUL]
 
 
@@ -115,9 +169,12 @@ def attention_configs(dtype: Any, head_dim: int) -> list[Config]:
     _check_dtype(dtype, _ATTENTION_DTYPES, "attention_configs")
     if not 1 <= head_dim <= _WIDEST_HEAD:
         raise ValueError(f"head_dim is 1 to {_WIDEST_HEAD}, not {head_dim}")
-    if _target("attention_configs") == "cuda":
+    target = _target(dtype, "attention_configs")
+    if target == "cuda":
         return [
             Config({"BM": bm, "BN": bn}, num_warps=w, dot_warps=(w, 1), num_stages=s)
             for bm, bn, w, s in _CUDA_ATTENTION
         ]
+    if target in _METAL_TARGETS:
+        return _metal_attention_configs(head_dim)
     return [Config({"BM": bm, "BN": bn}, dot_warps=(4, 1)) for bm, bn in _CPU_ATTENTION]

@@ -91,6 +91,8 @@ Roots MemoryEffects::roots(const Value* pointer) const {
 }
 
 Roots MemoryEffects::roots(const Operation& access) const {
+  if (access.is(Opcode::kCooperativeMultiply))
+    return roots(access.operand(0)) | roots(access.operand(1));
   return reads_memory(access) || writes_memory(access) ? roots(access.operand(0)) : Roots();
 }
 

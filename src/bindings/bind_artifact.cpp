@@ -55,6 +55,10 @@ void bind_artifact(nb::module_& module) {
       .def_ro("operations_per_program", &Artifact::operations_per_program)
       .def_ro("walk", &Artifact::walk)
       .def_ro("needs_extents", &Artifact::needs_extents)
+      .def_ro("language_version", &Artifact::language_version)
+      .def_ro("logs", &Artifact::logs)
+      .def_ro("messages", &Artifact::messages)
+      .def_ro("warnings", &Artifact::warnings)
       .def_ro("explain", &Artifact::explain)
       .def("serialize", [](const Artifact& artifact) { return as_bytes(serialize(artifact)); })
       .def_static("deserialize", [](const nb::bytes& bytes) {

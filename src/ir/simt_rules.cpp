@@ -99,8 +99,11 @@ std::string check_mma(const Operation& op) {
   if (fragments.size() != 4 || registers.size() != 3)
     return "four counts of fragments, three of registers";
   auto has = [&](int operand, size_t i, size_t j) {
-    return op.operand(operand)->type().elements() ==
-           registers[static_cast<size_t>(operand)] * fragments[0] * fragments[i] * fragments[j];
+    int64_t held = op.operand(operand)->type().elements();
+    int64_t all =
+        registers[static_cast<size_t>(operand)] * fragments[0] * fragments[i] * fragments[j];
+    bool one_depth = operand < 2 && op.operand(3) != nullptr;
+    return held == all || (one_depth && held * fragments[3] == all);
   };
   if (!has(0, 1, 3) || !has(1, 3, 2) || !has(2, 1, 2))
     return "the arrays have not the fragments' registers";

@@ -8,8 +8,6 @@
 namespace enceladus::pipeline {
 namespace {
 
-constexpr int32_t kLanguageVersion = 31;  // for `bfloat`
-
 std::string math_mode_name(ir::MathMode mode) {
   switch (mode) {
     case ir::MathMode::kRelaxed:
@@ -42,12 +40,13 @@ void check_buffers(const ir::Function& function, const Artifact& artifact) {
 Artifact compile_metal(const ir::Function& function, const CompileOptions& options,
                        Stopwatch& stopwatch) {
   metal::MetalOptions metal_options;
+  metal_options.gpu_family = options.gpu_family;
+  metal_options.has_matmul2d = options.has_matmul2d;
   metal_options.after_pass = [&](const ir::Function& simt, std::string_view pass) {
     stopwatch.lap(std::string(pass));
     if (options.verification == Verification::kAfterEveryPass) check_well_formed(simt, pass);
   };
   Artifact artifact = metal::compile_metal(function, metal_options);
-  artifact.language_version = kLanguageVersion;
   artifact.math_mode = math_mode_name(function.options().math_mode);
   check_buffers(function, artifact);
   stopwatch.lap("msl");

@@ -150,6 +150,7 @@ void visit_artifact(Archive& archive, ArtifactType& artifact) {
   archive.field(artifact.threads);
   archive.field(artifact.is_persistent);
   archive.field(artifact.tensor_maps);
+  archive.field(artifact.warnings);
   archive.field(artifact.messages);
   archive.field(artifact.explain);
 }

@@ -87,6 +87,7 @@ struct Artifact {
   // parameter is a buffer: word 0 becomes 1 + the index of the first that failed, words 1 to 3 its
   // program.
   std::vector<std::string> messages = {};
+  std::vector<std::string> warnings = {};  // sentences that the user is shown once
   std::string explain;  // JSON for kernel.explain
   bool operator==(const Artifact&) const = default;
 };

@@ -1,6 +1,8 @@
 #include "transforms/barriers.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "analysis/effects.h"
@@ -12,6 +14,8 @@ namespace {
 using ir::AttributeName;
 using ir::Opcode;
 using ir::Operation;
+
+constexpr int64_t kDistinctOverTurns = 2, kOneThread = 3;  // `exclusive`
 
 bool is_shared(const Operation& op) {
   return op.is(Opcode::kSharedLoad) || op.is(Opcode::kSharedStore) || op.is(Opcode::kMatrixLoad) ||
@@ -32,77 +36,148 @@ bool overlap_in_shared(const Operation& a, const Operation& b) {
          y_first < x_first + x.integer(AttributeName::kBytes);
 }
 
-// Accesses since the last barrier, each once.
-using Open = std::vector<const Operation*>;
+// An access since the last barrier; `crossed` is the outermost loop of which a later turn has begun
+// since, or null.
+struct Access {
+  const Operation* op;
+  const Operation* crossed = nullptr;
+  bool operator==(const Access&) const = default;
+};
+using Open = std::vector<Access>;
 
-void add(Open& open, const Operation* op) {
-  if (std::ranges::find(open, op) == open.end()) open.push_back(op);
+void add(Open& open, const Access& access) {
+  if (std::ranges::find(open, access) == open.end()) open.push_back(access);
 }
 
 void merge(Open& open, const Open& other) {
-  for (const Operation* op : other) add(open, op);
+  for (const Access& access : other) add(open, access);
 }
 
-class Inserter {
- public:
-  explicit Inserter(ir::Function& function)
-      : builder_(function), effects_(function), function_(function) {}
+// Whether the operation is the loop or stands in it.
+bool is_inside(const Operation* op, const Operation* loop) {
+  while (op && op != loop) op = op->parent_operation();
+  return op != nullptr;
+}
 
-  bool run() {
-    Open open;
-    region(function_.body(), open);
-    return inserted_;
+const Operation* loop_around(const Operation& op) {
+  const Operation* around = op.parent_operation();
+  while (around && !around->is(Opcode::kFor) && !around->is(Opcode::kWhile))
+    around = around->parent_operation();
+  return around;
+}
+
+// Whether an element that both touch is touched by one thread (`exclusive` in simt_ops.def).
+bool same_thread(const Access& earlier, const Operation& op) {
+  int64_t a = earlier.op->integer_or(AttributeName::kExclusive, 0);
+  int64_t b = op.integer_or(AttributeName::kExclusive, 0);
+  if (a == kOneThread || b == kOneThread) return a == b;
+  if (a == 0 || b == 0 || earlier.op->operand(0) != op.operand(0)) return false;
+  if (!earlier.crossed) return true;
+  const Operation* pointer = op.operand(0)->definition();
+  if (!pointer || !is_inside(pointer, earlier.crossed)) return true;
+  return a == kDistinctOverTurns && b == kDistinctOverTurns && loop_around(op) == earlier.crossed &&
+         loop_around(*earlier.op) == earlier.crossed;
+}
+
+// Which kinds of memory a barrier makes known.
+struct Kinds {
+  bool shared = false, device = false;
+  bool any() const { return shared || device; }
+  void add(const Kinds& other) {
+    shared |= other.shared;
+    device |= other.device;
   }
+  void add(const Operation& access) { (is_shared(access) ? shared : device) = true; }
+  bool covers(const Operation& access) const { return is_shared(access) ? shared : device; }
+  std::string text() const { return shared && device ? "both" : shared ? "shared" : "device"; }
+};
+
+// Decides where barriers stand: before which operations, with which kinds of memory.
+class Placer {
+ public:
+  explicit Placer(const ir::Function& function) : effects_(function) { region(function.body()); }
+  const std::map<const Operation*, Kinds>& places() const { return places_; }
 
  private:
-  void region(ir::Region& region, Open& open) {
-    for (Operation* op : region) operation(op, open);
+  void region(const ir::Region& region) {
+    for (const Operation* op : region) operation(*op);
   }
 
-  void operation(Operation* op, Open& open) {
-    if (op->is(Opcode::kFor) || op->is(Opcode::kWhile)) return loop(op, open);
-    if (op->is(Opcode::kIf)) return branch(op, open);
-    if (op->is(Opcode::kBarrier)) return end(op->text(AttributeName::kMemory), open);
-    if (!is_shared(*op) && !is_device(*op)) return;
-    bool shared = false, device = false;
-    for (const Operation* earlier : open) {
-      if (!conflicts(*earlier, *op)) continue;
-      shared |= is_shared(*earlier);
-      device |= is_device(*earlier);
-    }
-    if (shared || device) {
-      std::string memory = shared && device ? "both" : shared ? "shared" : "device";
-      builder_.set_insertion_before(op);
-      builder_.set_location_of(op);
-      builder_.create(Opcode::kBarrier, {}, {}, {{AttributeName::kMemory, memory}});
-      inserted_ = true;
-      end(memory, open);
-    }
-    add(open, op);
+  void operation(const Operation& op) {
+    if (auto decided = places_.find(&op); decided != places_.end()) end(decided->second);
+    if (op.is(Opcode::kFor) || op.is(Opcode::kWhile)) return loop(op);
+    if (op.is(Opcode::kIf)) return branch(op);
+    if (!is_shared(op) && !is_device(op)) return;
+    place(op, conflicts_of(op));
+    add(open_, {&op});
   }
 
-  // A body may run any number of times, also none.
-  void loop(Operation* op, Open& open) {
-    Open before = open;
+  void place(const Operation& op, const Kinds& kinds) {
+    if (!kinds.any()) return;
+    places_[&op].add(kinds);
+    end(kinds);
+  }
+
+  // One before the loop serves where it saves one that every turn would wait at.
+  void loop(const Operation& op) {
+    Placer before = *this;
+    turns(op);
+    Kinds kinds = before.conflicts_within(op);
+    if (!kinds.any() || places_within(op) == 0) return;
+    before.place(op, kinds);
+    before.turns(op);
+    if (before.places_within(op) < places_within(op)) *this = std::move(before);
+  }
+
+  // A body may run any number of times, also none; its second turn comes behind what its first one
+  // left open.
+  void turns(const Operation& op) {
+    Open before = open_;
     for (int turn = 0; turn < 2; ++turn) {
-      for (ir::Region* nested : op->regions()) region(*nested, open);
-      if (turn == 0) merge(open, before);
+      for (const ir::Region* nested : op.regions()) region(*nested);
+      if (turn == 0) {
+        for (Access& access : open_)
+          if (is_inside(access.op, &op)) access.crossed = &op;
+        merge(open_, before);
+      }
     }
-    if (op->is(Opcode::kWhile)) region(*op->region(0), open);
-    merge(open, before);
+    if (op.is(Opcode::kWhile)) region(*op.region(0));
+    merge(open_, before);
   }
 
-  void branch(Operation* op, Open& open) {
-    Open otherwise = open;
-    region(*op->region(0), open);
-    region(*op->region(1), otherwise);
-    merge(open, otherwise);
+  void branch(const Operation& op) {
+    Open before = open_;
+    region(*op.region(0));
+    Open otherwise = std::move(open_);
+    open_ = std::move(before);
+    region(*op.region(1));
+    merge(open_, otherwise);
   }
 
-  static void end(std::string_view memory, Open& open) {
-    std::erase_if(open, [&](const Operation* op) {
-      return memory == "both" || (memory == "shared") == is_shared(*op);
-    });
+  void end(const Kinds& kinds) {
+    std::erase_if(open_, [&](const Access& access) { return kinds.covers(*access.op); });
+  }
+
+  int places_within(const Operation& loop) const {
+    return static_cast<int>(std::ranges::count_if(places_, [&](const auto& place) {
+      return place.first != &loop && is_inside(place.first, &loop);
+    }));
+  }
+
+  // What of the open accesses conflicts with the operation, or with those of its regions.
+  Kinds conflicts_of(const Operation& op) const {
+    Kinds kinds;
+    for (const Access& earlier : open_)
+      if (conflicts(*earlier.op, op) && !same_thread(earlier, op)) kinds.add(*earlier.op);
+    return kinds;
+  }
+
+  Kinds conflicts_within(const Operation& op) const {
+    Kinds kinds;
+    if (is_shared(op) || is_device(op)) kinds = conflicts_of(op);
+    for (const ir::Region* nested : op.regions())
+      for (const Operation* inner : *nested) kinds.add(conflicts_within(*inner));
+    return kinds;
   }
 
   bool conflicts(const Operation& earlier, const Operation& op) const {
@@ -118,14 +193,25 @@ class Inserter {
     return analysis::writes_memory(access) && effects_.may_alias(copy.operand(2), access);
   }
 
-  ir::Builder builder_;
   analysis::MemoryEffects effects_;
-  ir::Function& function_;
-  bool inserted_ = false;
+  std::map<const Operation*, Kinds> places_;
+  Open open_;
 };
 
 }  // namespace
 
-bool insert_barriers(ir::Function& function) { return Inserter(function).run(); }
+bool insert_barriers(ir::Function& function) {
+  Placer placer(function);
+  ir::Builder builder(function);
+  // An operation before which a barrier stands is met once, at its own place.
+  ir::walk(function.body(), [&](Operation* op) {
+    auto place = placer.places().find(op);
+    if (place == placer.places().end()) return;
+    builder.set_insertion_before(op);
+    builder.set_location_of(op);
+    builder.create(Opcode::kBarrier, {}, {}, {{AttributeName::kMemory, place->second.text()}});
+  });
+  return !placer.places().empty();
+}
 
 }  // namespace enceladus::transforms

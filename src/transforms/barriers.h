@@ -6,11 +6,13 @@
 // an access that conflicts with one of these gets a barrier before it, which makes all of its
 // memory known and so ends what it covers. A loop's body is walked twice: the second time behind
 // what its own end left open, so that a conflict across turns gets its barrier too; a branch leaves
-// open what either side does. Conditions are the same in all threads, so a barrier may stand
-// anywhere.
+// open what either side does. A conflict with what came before a loop gets its barrier before the
+// loop where that saves one in every turn. Conditions are the same in all threads, so a barrier may
+// stand anywhere.
 //
-// Not a conflict: accesses by the same thread to the same bytes (equal pointers and masks of one
-// owner each), arrays that do not overlap (analysis/effects.h), shared buffers at other places.
+// Not a conflict: accesses by the same thread to the same bytes (equal pointers whose elements lie
+// apart, also from turn to turn; the first thread alone), arrays that do not overlap
+// (analysis/effects.h), shared buffers at other places.
 #pragma once
 
 #include "ir/ir.h"

@@ -19,7 +19,7 @@ bool is_needed_for_itself(const Operation& op) {
     case Effect::kControl:
       return false;
     case Effect::kRead:
-      return op.integer_or(AttributeName::kVolatile, 0) != 0;
+      return op.results().empty() || op.integer_or(AttributeName::kVolatile, 0) != 0;
     case Effect::kWrite:
     case Effect::kReadWrite:
     case Effect::kOrdered:

@@ -77,6 +77,8 @@ void Emitter::for_loop(const Operation& op) {
   if (known && *known < 0) goes_on = index + " > " + upper;
   if (!known) goes_on = step + " > 0 ? " + goes_on + " : " + index + " > " + upper;
   std::string next = known && *known == 1 ? "++" + index : index + " += " + step;
+  if (int64_t factor = op.integer_or(ir::AttributeName::kLoopUnrollFactor, 0); factor > 1)
+    out_.directive("#pragma unroll(" + std::to_string(factor) + ")");
   out_.open("for (" + type_of(body.argument(0)) + " " + index + " = " + use(op.operand(0)) + "; " +
             goes_on + "; " + next + ")");
   region(body);

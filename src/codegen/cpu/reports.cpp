@@ -8,6 +8,7 @@
 #include "codegen/cpu/ir_loops.h"
 #include "codegen/cpu/lane_loop.h"
 #include "ir/builder.h"
+#include "ir/debug_text.h"
 #include "support/cpu_abi.h"
 
 namespace enceladus::cpu {
@@ -23,17 +24,6 @@ Value* program_in_memory(KernelState& kernel) {
     builder.CreateStore(kernel.program[axis],
                         builder.CreateConstGEP1_64(builder.getInt32Ty(), memory, axis));
   return memory;
-}
-
-// As the interpreter prints it: a space before, and ": " behind where values follow.
-std::string label_of(const ir::Operation* op) {
-  std::string label(op->text(ir::AttributeName::kText));
-  if (op->operand_count() > 0) {
-    while (!label.empty() && label.back() == ' ') label.pop_back();
-    if (!label.ends_with(':')) label += ':';
-    label += ' ';
-  }
-  return label.starts_with(' ') ? label : " " + label;
 }
 
 Value* bits_of_element(KernelState& kernel, Value* value, const ir::Type& type) {
@@ -54,19 +44,11 @@ void call_host(KernelState& kernel, const char* name, llvm::ArrayRef<Value*> arg
 
 }  // namespace
 
-std::string place_of(const ir::Operation* op) {
-  const Location& location = op->location();
-  return (location.known() ? *location.file : std::string("<unknown>")) + ":" +
-         std::to_string(location.line);
-}
-
 void emit_print(KernelState& kernel, const ir::Operation* op, int part, Value* value,
                 llvm::ArrayRef<Value*> position) {
   llvm::IRBuilder<>& builder = kernel.builder();
   Value* program = program_in_memory(kernel);
-  std::string label = label_of(op);
-  if (op->operand_count() > 1) label += "(operand " + std::to_string(part) + ") ";
-  Value* text = builder.CreateGlobalStringPtr(label);
+  Value* text = builder.CreateGlobalStringPtr(ir::print_label(*op, part));
   if (value == nullptr)
     return call_host(kernel, "enceladus_cpu_print_text", {kernel.launch, program, text});
   const ir::Type element = op->operand(part)->type().element();
@@ -95,11 +77,9 @@ void emit_assertion(KernelState& kernel, const ir::Operation* op, llvm::ArrayRef
   if (operands[1] != nullptr) failed = builder.CreateAnd(failed, operands[1]);
   if (failed->getType()->isVectorTy()) failed = builder.CreateOrReduce(failed);
   emit_if(builder, failed, [&] {
-    const std::string message =
-        place_of(op) + ": assertion failed: " + std::string(op->text(ir::AttributeName::kText));
     call_host(kernel, "enceladus_cpu_failed",
-              {kernel.launch, builder.getInt32(0), builder.CreateGlobalStringPtr(message),
-               program_in_memory(kernel)});
+              {kernel.launch, builder.getInt32(0),
+               builder.CreateGlobalStringPtr(ir::assertion_text(*op)), program_in_memory(kernel)});
   });
 }
 
@@ -161,7 +141,7 @@ Value* emit_bounds_check(KernelState& kernel, const ir::Operation* access, Value
   if (mask != nullptr) outside = builder.CreateAnd(outside, mask);
   Value* any = outside->getType()->isVectorTy() ? builder.CreateOrReduce(outside) : outside;
   emit_if(builder, any, [&] {
-    const std::string text = place_of(access) + ": " + access_name(access) + " `" +
+    const std::string text = ir::place_of(*access) + ": " + access_name(access) + " `" +
                              kernel.function.parameters()[parameter].name + "`";
     Value* message = builder.CreateGlobalStringPtr(text);
     Value* program = program_in_memory(kernel);

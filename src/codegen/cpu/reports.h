@@ -27,7 +27,4 @@ llvm::Value* emit_bounds_check(KernelState& kernel, const ir::Operation* access,
                                llvm::Value* pointers, llvm::Value* mask,
                                llvm::ArrayRef<llvm::Value*> position);
 
-// "file:line" of an operation, as reports begin.
-std::string place_of(const ir::Operation* op);
-
 }  // namespace enceladus::cpu

@@ -8,6 +8,7 @@
 #include "codegen/cuda/tensor_maps.h"
 #include "ir/printer.h"
 #include "lowering/tile_to_simt/access.h"
+#include "lowering/tile_to_simt/explain.h"
 #include "lowering/tile_to_simt/tile_to_simt.h"
 #include "transforms/barriers.h"
 #include "transforms/cse.h"
@@ -32,6 +33,7 @@ constexpr int64_t kAmpleBytes = 24 * 1024;
 struct Placed {
   std::unique_ptr<ir::Function> function;
   int64_t shared_bytes = 0;
+  simt::LoweringReport lowering;
 };
 
 Placed lower_and_place(const ir::Function& tile, const simt::SimtTarget& target,
@@ -39,7 +41,8 @@ Placed lower_and_place(const ir::Function& tile, const simt::SimtTarget& target,
   auto report = [&](const ir::Function& function, std::string_view pass) {
     if (options.after_pass) options.after_pass(function, pass);
   };
-  Placed placed{simt::lower(tile, target)};
+  Placed placed;
+  placed.function = simt::lower(tile, target, placed.lowering);
   report(*placed.function, "tile_to_simt");
   transforms::merge_common_subexpressions(*placed.function);
   report(*placed.function, "cse");
@@ -81,7 +84,7 @@ Artifact compile_cuda(ir::Function& tile, const CudaOptions& options) {
   auto report = [&](const ir::Function& function, std::string_view pass) {
     if (options.after_pass) options.after_pass(function, pass);
   };
-  auto [simt, shared_bytes] = lower_and_place(tile, options);
+  auto [simt, shared_bytes, lowering] = lower_and_place(tile, options);
   transforms::insert_barriers(*simt);
   report(*simt, "barriers");
   KernelText kernel = kernel_text(*simt, shared_bytes);
@@ -97,6 +100,8 @@ Artifact compile_cuda(ir::Function& tile, const CudaOptions& options) {
   ir::walk(simt->body(), [&](const ir::Operation* op) {
     artifact.is_persistent |= op->is(ir::Opcode::kResident);
   });
+  artifact.warnings = std::move(lowering.warnings);
+  artifact.explain = simt::explain_kernel(tile, *simt, lowering, {});
   artifact.stages.emplace_back("simt", ir::print(*simt, {.source_lines = true}));
   artifact.stages.emplace_back("cuda", std::move(kernel.text));
   return artifact;

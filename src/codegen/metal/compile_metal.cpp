@@ -3,13 +3,19 @@
 #include "codegen/metal/kernel_text.h"
 #include "codegen/metal/target.h"
 #include "ir/printer.h"
+#include "lowering/tile_to_simt/explain.h"
 #include "lowering/tile_to_simt/tile_to_simt.h"
 #include "transforms/barriers.h"
 #include "transforms/cse.h"
+#include "transforms/dce.h"
+#include "transforms/narrow_offsets.h"
 #include "transforms/shared_memory.h"
 
 namespace enceladus::metal {
 namespace {
+
+// The first with neural accelerators, which only matmul2d reaches.
+constexpr int kNeuralFamily = 10;
 
 void check_available(const ir::Function& tile) {
   auto refuse = [&](const ir::Type& type, const Location& location) {
@@ -27,6 +33,12 @@ void check_available(const ir::Function& tile) {
   });
 }
 
+std::vector<std::pair<std::string, std::string>> explained(const KernelText& kernel) {
+  int version = kernel.language_version;
+  return {
+      {"language", "Metal " + std::to_string(version / 10) + "." + std::to_string(version % 10)}};
+}
+
 }  // namespace
 
 Artifact compile_metal(const ir::Function& tile, const MetalOptions& options) {
@@ -34,11 +46,19 @@ Artifact compile_metal(const ir::Function& tile, const MetalOptions& options) {
     if (options.after_pass) options.after_pass(function, pass);
   };
   check_available(tile);
-  std::unique_ptr<ir::Function> simt = simt::lower(tile, simt_target());
+  simt::SimtTarget target = simt_target();
+  target.has_matmul2d = options.has_matmul2d;
+  target.prefers_matmul2d = options.has_matmul2d && options.gpu_family >= kNeuralFamily;
+  simt::LoweringReport lowering;
+  std::unique_ptr<ir::Function> simt = simt::lower(tile, target, lowering);
   report(*simt, "tile_to_simt");
+  transforms::narrow_offsets(*simt);
+  report(*simt, "narrow_offsets");
   transforms::merge_common_subexpressions(*simt);
   report(*simt, "cse");
-  int64_t shared_bytes = transforms::place_shared_memory(*simt, simt_target().shared_bytes);
+  transforms::remove_dead_code(*simt);
+  report(*simt, "dce");
+  int64_t shared_bytes = transforms::place_shared_memory(*simt, target.shared_bytes);
   report(*simt, "shared_memory");
   transforms::insert_barriers(*simt);
   report(*simt, "barriers");
@@ -50,6 +70,11 @@ Artifact compile_metal(const ir::Function& tile, const MetalOptions& options) {
   artifact.num_warps = tile.options().num_warps;
   artifact.shared_bytes = shared_bytes;
   artifact.stages.emplace_back("simt", ir::print(*simt, {.source_lines = true}));
+  artifact.language_version = kernel.language_version;
+  artifact.logs = kernel.logs;
+  artifact.warnings = std::move(lowering.warnings);
+  artifact.explain = simt::explain_kernel(tile, *simt, lowering, explained(kernel));
+  artifact.messages = std::move(kernel.messages);
   artifact.stages.emplace_back("msl", std::move(kernel.text));
   return artifact;
 }

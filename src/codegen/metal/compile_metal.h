@@ -11,8 +11,10 @@
 namespace enceladus::metal {
 
 struct MetalOptions {
+  int gpu_family = 9;        // as in MTLGPUFamilyApple9
+  bool has_matmul2d = true;  // whether Metal Performance Primitives' matmul2d runs there
   // Called with the SIMT IR after the lowering and after each pass.
-  std::function<void(const ir::Function&, std::string_view pass)> after_pass;
+  std::function<void(const ir::Function&, std::string_view pass)> after_pass = {};
 };
 
 // Fills in entry, num_warps, shared_bytes and the stages "simt" and "msl". Throws

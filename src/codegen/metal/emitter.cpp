@@ -24,6 +24,16 @@ void Emitter::target_operation(const ir::Operation& op) {
       return barrier(op);
     case Opcode::kMma:
       return mma(op);
+    case Opcode::kCooperative:
+      return cooperative(op);
+    case Opcode::kCooperativeMultiply:
+      return cooperative_multiply(op);
+    case Opcode::kCooperativePart:
+      return cooperative_part(op);
+    case Opcode::kPrint:
+      return print(op);
+    case Opcode::kDeviceAssert:
+      return assertion(op);
     case Opcode::kAtomicRmw:
     case Opcode::kAtomicCas:
       return atomic(op);

@@ -3,7 +3,9 @@
 // kernel's signature and prelude (kernel_text.h).
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "codegen/common/emitter.h"
 #include "codegen/metal/dialect.h"
@@ -16,6 +18,9 @@ class Emitter final : public codegen::Emitter {
   Emitter(const ir::Function& function, codegen::Names& names, MetalDialect& dialect,
           Prelude& prelude)
       : codegen::Emitter(function, names, dialect), prelude_(prelude) {}
+
+  // What the kernel's assertions say, by their numbers.
+  const std::vector<std::string>& messages() const { return messages_; }
 
  private:
   using Index = codegen::Index;
@@ -34,10 +39,26 @@ class Emitter final : public codegen::Emitter {
     std::string space;       // `device`, `threadgroup`
     int64_t vector;
   };
+  int64_t elements_per_word(const Access& access) const;
+  std::string vector_type(const Access& access) const;
+  std::string vector_part(const Access& access, const std::string& vector, int64_t i) const;
   std::string vector_pointer(const Access& access, const std::string& pointer) const;
   void load_elements(const Access& access, const std::string& pointer, const ir::Value* mask,
                      const ir::Value* other, const Index& r);
   std::string gathered(const Access& access, const ir::Value* from, const Index& r);
+
+  // --- cooperative_emitter.cpp ---
+  // The variables of a product: the operation and the tensors of its operands.
+  struct Product {
+    std::string multiply, left, right;
+  };
+  void cooperative(const ir::Operation& op);
+  void cooperative_multiply(const ir::Operation& op);
+  void cooperative_part(const ir::Operation& op);
+
+  // --- debug_emitter.cpp ---
+  void print(const ir::Operation& op);
+  void assertion(const ir::Operation& op);
 
   // --- matrix_emitter.cpp ---
   void mma(const ir::Operation& op);
@@ -48,6 +69,8 @@ class Emitter final : public codegen::Emitter {
   std::string shuffled(const ir::Operation& op, const std::string& value) const;
 
   Prelude& prelude_;
+  std::vector<std::string> messages_;
+  std::map<const ir::Value*, Product> products_;  // by their accumulators
 };
 
 }  // namespace enceladus::metal

@@ -6,6 +6,12 @@
 namespace enceladus::metal {
 namespace {
 
+// MSL 3.1, for bfloat; os_log came with 3.2, tensors with 4.0.
+int language_version(const Prelude& prelude) {
+  if (prelude.matmul2d()) return 40;
+  return prelude.logs() ? 32 : 31;
+}
+
 class KernelWriter {
  public:
   explicit KernelWriter(const ir::Function& function)
@@ -23,7 +29,11 @@ class KernelWriter {
     for (const std::string& line : unpacked_) out.line(line);
     emitter_.run();
     out.close();
-    return {entry_, head() + prelude_.text() + scalars_structure() + signature() + emitter_.text()};
+    return {.entry = entry_,
+            .text = head() + prelude_.text() + scalars_structure() + signature() + emitter_.text(),
+            .language_version = language_version(prelude_),
+            .logs = prelude_.logs(),
+            .messages = emitter_.messages()};
   }
 
  private:
@@ -49,6 +59,11 @@ class KernelWriter {
 
   std::string head() const {
     std::string text = "#include <metal_stdlib>\n";
+    if (prelude_.logs()) text += "#include <metal_logging>\n";
+    if (prelude_.matmul2d())
+      text +=
+          "#include <metal_tensor>\n"
+          "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n";
     if (prelude_.uses(Helper::kFragment)) text += "#include <metal_simdgroup_matrix>\n";
     text += "using namespace metal;\n\n";
     if (function_.options().math_mode == ir::MathMode::kPrecise)
@@ -65,6 +80,9 @@ class KernelWriter {
     if (!fields_.empty())
       arguments.push_back("constant Scalars& scalars [[buffer(" +
                           std::to_string(arguments_.size()) + ")]]");
+    if (!emitter_.messages().empty())
+      arguments.push_back("device atomic_uint* failure [[buffer(" +
+                          std::to_string(arguments.size()) + ")]]");
     arguments.push_back("uint3 program [[threadgroup_position_in_grid]]");
     arguments.push_back("uint3 programs [[threadgroups_per_grid]]");
     arguments.push_back("uint lane [[thread_index_in_simdgroup]]");

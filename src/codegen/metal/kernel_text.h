@@ -2,11 +2,13 @@
 // body.
 //
 // Arguments: pointers in parameter order at buffer(0), buffer(1), ...; all scalars in parameter
-// order, aligned as in C, in one constant structure behind them; the program's place in the grid,
-// the lane and the warp as attributes.
+// order, aligned as in C, in one constant structure behind them; where there are assertions the
+// buffer of the first failure; the program's place in the grid, the lane and the warp as
+// attributes.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ir/ir.h"
 
@@ -15,6 +17,9 @@ namespace enceladus::metal {
 struct KernelText {
   std::string entry;  // the kernel's name, clear of the language's words
   std::string text;
+  int language_version = 31;          // the lowest that has all that the text uses
+  bool logs = false;                  // it writes lines
+  std::vector<std::string> messages;  // of its assertions, by number
 };
 
 // The function is SIMT IR with placed buffers and barriers; `shared_bytes` is what the buffers

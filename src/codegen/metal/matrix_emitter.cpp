@@ -45,12 +45,20 @@ void Emitter::mma(const Operation& op) {
   std::string sum = names_.unique("sum");
   Index at = place(batch, row, counts[1], column, counts[2]);
   out_.line("simdgroup_matrix<float, 8, 8> " + sum + " = " + pair(op.operand(2), at) + ";");
-  std::string depth = open("depth", counts[3]);
-  out_.line("simdgroup_multiply_accumulate(" + sum + ", " +
-            pair(op.operand(0), place(batch, row, counts[1], depth, counts[3])) + ", " +
-            pair(op.operand(1), place(batch, depth, counts[3], column, counts[2])) + ", " + sum +
-            ");");
-  if (counts[3] > 1) out_.close();
+  // With one depth, an operand that holds that alone is indexed as if it were the first.
+  const Value* only = op.operand(3);
+  std::string depth = only ? use(only) : open("depth", counts[3]);
+  auto factor = [&](const Value* value, bool is_left) {
+    bool holds_one = only && registers_of(value) * counts[3] ==
+                                 2 * counts[0] * counts[is_left ? 1 : 2] * counts[3];
+    int64_t depths = holds_one ? 1 : counts[3];
+    std::string at_depth = holds_one ? "0" : depth;
+    return pair(value, is_left ? place(batch, row, counts[1], at_depth, depths)
+                               : place(batch, at_depth, depths, column, counts[2]));
+  };
+  out_.line("simdgroup_multiply_accumulate(" + sum + ", " + factor(op.operand(0), true) + ", " +
+            factor(op.operand(1), false) + ", " + sum + ");");
+  if (!only && counts[3] > 1) out_.close();
   for (int64_t i = 0; i < 2; ++i)
     out_.line(use(result, at.plus(i)) + " = " + sum + ".thread_elements()[" + std::to_string(i) +
               "];");

@@ -10,9 +10,37 @@ using ir::Opcode;
 using ir::Operation;
 using ir::Value;
 
+namespace {
+
+// The language's vectors have at most 4 elements: more of a smaller type travel as 32-bit words.
+constexpr int64_t kMostElements = 4;
+constexpr int64_t kWordBytes = 4;
+
+}  // namespace
+
+int64_t Emitter::elements_per_word(const Access& access) const {
+  return kWordBytes / byte_size(access.value->type().dtype());
+}
+
+std::string Emitter::vector_type(const Access& access) const {
+  if (access.vector <= kMostElements) return vector_name(access.type, access.vector);
+  return vector_name("uint", access.vector / elements_per_word(access));
+}
+
 std::string Emitter::vector_pointer(const Access& access, const std::string& pointer) const {
   if (access.vector == 1) return "*" + pointer;
-  return "*(" + access.space + " " + vector_name(access.type, access.vector) + "*)" + pointer;
+  return "*(" + access.space + " " + vector_type(access) + "*)" + pointer;
+}
+
+// Element `i` of a vector.
+std::string Emitter::vector_part(const Access& access, const std::string& vector, int64_t i) const {
+  auto at = [](const std::string& name, int64_t index) {
+    return name + "[" + std::to_string(index) + "]";
+  };
+  if (access.vector <= kMostElements) return at(vector, i);
+  int64_t each = elements_per_word(access);
+  std::string word = at(vector, i / each);
+  return at("as_type<" + vector_name(access.type, each) + ">(" + word + ")", i % each);
 }
 
 void Emitter::load_elements(const Access& access, const std::string& pointer, const Value* mask,
@@ -27,20 +55,28 @@ void Emitter::load_elements(const Access& access, const std::string& pointer, co
     if (mask) value = use(mask, r) + " ? " + value + " : " + otherwise;
     return out_.line(use(access.value, r) + " = " + value + ";");
   }
-  std::string vector = vector_name(access.type, access.vector);
+  std::string vector = vector_type(access);
   std::string otherwise = other ? gathered(access, other, r) : vector + "(0)";
   std::string name = names_.unique("piece");
   if (mask) loaded = use(mask, r) + " ? " + loaded + " : " + otherwise;
   out_.line("const " + vector + " " + name + " = " + loaded + ";");
   for (int64_t i = 0; i < access.vector; ++i) {
-    std::string part = name + "[" + std::to_string(i) + "]";
+    std::string part = vector_part(access, name, i);
     out_.line(use(access.value, r.plus(i)) + " = " + (is_bool ? "bool(" + part + ")" : part) + ";");
   }
 }
 
 std::string Emitter::gathered(const Access& access, const Value* from, const Index& r) {
-  std::string text = vector_name(access.type, access.vector) + "(";
-  for (int64_t i = 0; i < access.vector; ++i) text += (i ? ", " : "") + use(from, r.plus(i));
+  auto some = [&](int64_t first, int64_t count) {
+    std::string text = vector_name(access.type, count) + "(";
+    for (int64_t i = 0; i < count; ++i) text += (i ? ", " : "") + use(from, r.plus(first + i));
+    return text + ")";
+  };
+  if (access.vector <= kMostElements) return some(0, access.vector);
+  int64_t each = elements_per_word(access);
+  std::string text = vector_type(access) + "(";
+  for (int64_t i = 0; i < access.vector; i += each)
+    text += (i ? ", " : "") + std::string("as_type<uint>(") + some(i, each) + ")";
   return text + ")";
 }
 

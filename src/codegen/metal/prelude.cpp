@@ -80,6 +80,19 @@ constexpr Snippet kSnippets[] = {
      "  result.thread_elements()[1] = second;\n"
      "  return result;\n"
      "}\n"},
+    {"enc_fail",
+     "// Keeps the first failed assertion of the launch: its number and the program.\n"
+     "inline void enc_fail(device atomic_uint* failure, uint number, uint3 program) {\n"
+     "  uint seen = 0;\n"
+     "  while (seen == 0)\n"
+     "    if (atomic_compare_exchange_weak_explicit(failure, &seen, number, memory_order_relaxed,\n"
+     "                                              memory_order_relaxed)) {\n"
+     "      atomic_store_explicit(failure + 1, program.x, memory_order_relaxed);\n"
+     "      atomic_store_explicit(failure + 2, program.y, memory_order_relaxed);\n"
+     "      atomic_store_explicit(failure + 3, program.z, memory_order_relaxed);\n"
+     "      return;\n"
+     "    }\n"
+     "}\n"},
 };
 static_assert(std::size(kSnippets) == static_cast<size_t>(Helper::kCount));
 

@@ -22,6 +22,7 @@ enum class Helper : uint8_t {
   kHalfTowardZero,
   kBFloatTowardZero,
   kFragment,
+  kFail,
   kCount
 };
 
@@ -30,6 +31,12 @@ class Prelude {
   // The name to call it by; it will be written.
   std::string use(Helper helper);
   bool uses(Helper helper) const { return used_ >> static_cast<int>(helper) & 1; }
+  // Whether the kernel writes lines.
+  void set_logs() { logs_ = true; }
+  bool logs() const { return logs_; }
+  // Whether it multiplies by Metal Performance Primitives.
+  void set_matmul2d() { matmul2d_ = true; }
+  bool matmul2d() const { return matmul2d_; }
   // Integer division and remainder by run-time numbers, and saturating conversion from float.
   std::string divide(DType dtype);
   std::string remainder(DType dtype);
@@ -44,6 +51,8 @@ class Prelude {
 
  private:
   uint32_t used_ = 0;
+  bool logs_ = false;
+  bool matmul2d_ = false;
   uint32_t divides_ = 0, remainders_ = 0, saturates_ = 0, rounds_ = 0, swaps_ = 0;  // a bit a dtype
   std::array<uint32_t, 7> atomics_{};                                               // by kind
 };

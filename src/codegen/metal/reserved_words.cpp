@@ -31,7 +31,8 @@ constexpr std::string_view kReserved[] = {
     "threadgroup_barrier", "simdgroup_barrier", "mem_flags", "os_log", "NULL", "NAN", "INFINITY",
     "MAXFLOAT", "HUGE_VALF",
     // what every kernel has
-    "program", "programs", "lane", "warp", "scalars", "Scalars", "shared", "r"};
+    "program", "programs", "lane", "warp", "scalars", "Scalars", "shared", "failure",
+    "os_log_default", "r"};
 
 }  // namespace
 

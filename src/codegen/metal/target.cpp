@@ -47,7 +47,9 @@ const simt::SimtTarget& simt_target() {
   static const simt::SimtTarget target{.name = "Metal",
                                        .shared_bytes = kSharedBytes,
                                        .has_warp_reduction = has_warp_reduction,
-                                       .matrix_use = matrix_use};
+                                       .matrix_use = matrix_use,
+                                       .direct_fragments = true,
+                                       .matrix_name = "simdgroup"};
   return target;
 }
 

@@ -136,6 +136,11 @@ class Assigner {
     bool scattered = access.contiguity == 1;
     LinearLayout own = coalesced(access);
     LinearLayout chosen = own;
+    if (const LinearLayout* direct = result_.direct_.layout(op)) {
+      result_.set_home(op.result(), *direct);
+      result_.accesses_[op.id()] = *direct;
+      return;
+    }
     auto reach = [&](const LinearLayout& layout) {
       return coalesced_bytes(access, layout, target_.coalescing);
     };
@@ -269,6 +274,7 @@ class Assigner {
 Assignment::Assignment(const ir::Function& function, const analysis::Facts& facts,
                        const SimtTarget& target, const HopperPlan& hopper)
     : warp_bits_(log2_of(function.options().num_warps)),
+      direct_(function, target, warp_bits_),
       homes_(function.value_count()),
       accesses_(function.operation_count()) {
   Assigner(function, facts, target, hopper, *this);

@@ -15,6 +15,7 @@
 
 #include "analysis/facts.h"
 #include "ir/ir.h"
+#include "lowering/tile_to_simt/direct_loads.h"
 #include "lowering/tile_to_simt/hopper_plan.h"
 #include "lowering/tile_to_simt/layouts.h"
 #include "lowering/tile_to_simt/target.h"
@@ -37,12 +38,14 @@ class Assignment {
   LinearLayout access_layout(const ir::Operation& access) const;
 
   int warp_bits() const { return warp_bits_; }
+  const DirectLoads& direct() const { return direct_; }
 
  private:
   friend class Assigner;
   void set_home(const ir::Value* tile, LinearLayout layout);
 
   int warp_bits_;
+  DirectLoads direct_;
   std::vector<std::optional<LinearLayout>> homes_;     // by value id
   std::vector<std::optional<LinearLayout>> accesses_;  // by operation id
 };

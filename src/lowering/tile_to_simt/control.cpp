@@ -26,7 +26,8 @@ void Lowering::yield(const ir::Region& tile, std::span<Value* const> like) {
   builder_.set_location_of(yield);
   Values values;
   for (int i = 0; i < yield->operand_count(); ++i)
-    values.push_back(carried(yield->operand(i), like[static_cast<size_t>(i)]));
+    if (const Value* variable = like[static_cast<size_t>(i)])
+      values.push_back(carried(yield->operand(i), variable));
   builder_.yield(values);
 }
 
@@ -37,20 +38,25 @@ void Lowering::nested(const ir::Region& tile, ir::Region* simt, std::span<Value*
   place_at(scopes_.size() - 1);
 }
 
+// An accumulator that a library keeps is no variable of the loop.
 void Lowering::for_loop(const Operation& op) {
-  std::span<Value* const> variables = op.region(0)->arguments().subspan(1);
-  Values initial;
+  std::span<Value* const> arguments = op.region(0)->arguments().subspan(1);
+  Values variables(arguments.begin(), arguments.end()), initial;
+  if (const MatmulLoop* matmul = matmul_loops_.of(op)) variables[matmul->carried] = nullptr;
   for (size_t i = 0; i < variables.size(); ++i)
-    initial.push_back(carried(op.operand(3 + static_cast<int>(i)), variables[i]));
+    if (variables[i]) initial.push_back(carried(op.operand(3 + static_cast<int>(i)), variables[i]));
   builder_.set_location_of(&op);
   Operation* loop = builder_.for_loop(scalar(op.operand(0)), scalar(op.operand(1)),
                                       scalar(op.operand(2)), initial);
   for (const ir::Attribute& attribute : op.attributes())
     loop->set_attribute(attribute.name, attribute.value);
   set_scalar(op.region(0)->argument(0), loop->region(0)->argument(0));
+  int next = 0;
   for (size_t i = 0; i < variables.size(); ++i) {
-    define(variables[i], loop->region(0)->argument(1 + static_cast<int>(i)));
-    define(op.results()[i], loop->results()[i]);
+    if (!variables[i]) continue;
+    define(variables[i], loop->region(0)->argument(1 + next));
+    define(op.results()[i], loop->result(next));
+    ++next;
   }
   nested(*op.region(0), loop->region(0), variables);
 }

@@ -12,6 +12,13 @@ using ir::Opcode;
 using ir::Type;
 using ir::Value;
 
+namespace {
+
+// More than this is no cheaper than shared memory.
+constexpr int kMostShuffles = 16;
+
+}  // namespace
+
 Value* Lowering::linear(const Bases& bases) {
   Type type = Type::number(DType::kInt32);
   int64_t registers = int64_t{1} << bases.registers.size();
@@ -55,11 +62,85 @@ Value* Lowering::convert(Value* array, const LinearLayout& from, const LinearLay
       }
       return registers(array, std::move(map));
     }
-    case layout::ConversionKind::kShuffle:
+    case layout::ConversionKind::kShuffle: {
+      Value* moved = convert_by_shuffles(array, from, to, conversion.pull);
+      return moved ? moved : convert_through_shared(array, from, to);
+    }
     case layout::ConversionKind::kShared:
       return convert_through_shared(array, from, to);
   }
   return array;
+}
+
+// Which lane a register comes from is a linear function of the target's lane and register; which
+// register there may depend on some bits of the target's lane: then each candidate is moved and the
+// lane chooses. Null where that takes too many shuffles.
+Value* Lowering::convert_by_shuffles(Value* array, const LinearLayout& from, const LinearLayout& to,
+                                     const LinearLayout& pull) {
+  auto source = [&](uint64_t packed, Dim dim) { return from.in().coordinate(packed, dim); };
+  for (int bit = 0; bit < warp_bits(to); ++bit) {
+    uint64_t basis = pull.basis_of(Dim::kWarp, bit);
+    if (source(basis, Dim::kRegister) || source(basis, Dim::kLane)) return nullptr;
+  }
+  std::vector<int64_t> lane_bases;
+  std::vector<std::pair<int, int64_t>> choosers;  // lane bits and what they flip of the register
+  for (int bit = 0; bit < kLaneBits; ++bit) {
+    uint64_t basis = pull.basis_of(Dim::kLane, bit);
+    lane_bases.push_back(source(basis, Dim::kLane));
+    if (int64_t flips = source(basis, Dim::kRegister)) choosers.emplace_back(bit, flips);
+  }
+  int count = register_count(to);
+  if (count << choosers.size() > kMostShuffles) return nullptr;
+  std::vector<int64_t> registers_of, lanes_of;
+  for (int r = 0; r < count; ++r) {
+    uint64_t packed = pull.apply(static_cast<uint64_t>(r) << to.in().offset(Dim::kRegister));
+    registers_of.push_back(source(packed, Dim::kRegister));
+    lanes_of.push_back(source(packed, Dim::kLane));
+  }
+  Values candidates;
+  for (size_t chosen = 0; chosen < size_t{1} << choosers.size(); ++chosen) {
+    std::vector<int64_t> map = registers_of;
+    for (size_t i = 0; i < choosers.size(); ++i)
+      if (chosen >> i & 1)
+        for (int64_t& r : map) r ^= choosers[i].second;
+    candidates.push_back(shuffled_registers(array, map, lanes_of, lane_bases));
+  }
+  for (const auto& [bit, flips] : choosers) {
+    Value* is_clear = builder_.create_typed(
+        Opcode::kOwner, {}, Type::number(DType::kInt1),
+        {{AttributeName::kLaneMask, int64_t{1} << bit}, {AttributeName::kWarpMask, int64_t{0}}});
+    is_clear = splat(is_clear, candidates.front()->type());
+    Values kept;
+    for (size_t i = 0; i < candidates.size(); i += 2)
+      kept.push_back(
+          builder_.create(Opcode::kSelect, {candidates[i], candidates[i + 1], is_clear}));
+    candidates = std::move(kept);
+  }
+  return candidates.front();
+}
+
+// Register map[i] of the lane that `lane_bases` and lanes[i] name; registers of one lane[i] move
+// together.
+Value* Lowering::shuffled_registers(Value* array, const std::vector<int64_t>& map,
+                                    const std::vector<int64_t>& lanes,
+                                    const std::vector<int64_t>& lane_bases) {
+  std::vector<int64_t> place(map.size());
+  Values parts;
+  int64_t next = 0;
+  for (int64_t lane = 0; lane < kLanes; ++lane) {
+    std::vector<int64_t> together;
+    for (size_t i = 0; i < map.size(); ++i) {
+      if (lanes[i] != lane) continue;
+      place[i] = next++;
+      together.push_back(map[i]);
+    }
+    if (!together.empty())
+      parts.push_back(shuffle(registers(array, std::move(together)), lane_bases, lane));
+  }
+  if (parts.size() == 1) return parts.front();
+  Type type = parts.front()->type().with_shape(std::span(&next, 1));
+  Value* all = builder_.create(Opcode::kPack, parts, std::span(&type, 1))->result();
+  return registers(all, std::move(place));
 }
 
 Value* Lowering::shared_buffer(int64_t bytes) {

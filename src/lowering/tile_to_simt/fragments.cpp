@@ -35,6 +35,40 @@ LinearLayout operand_layout(std::span<const int64_t> shape, const Fragment& frag
   return make_layout(shape, registers, lanes, warps);
 }
 
+// How many bits of the warp split the rows and the columns of a dot's result.
+struct WarpGrid {
+  int rows;
+  int columns;
+};
+
+[[noreturn]] void refuse_grid(const ir::Operation& dot, const MatrixInstruction& instruction,
+                              WarpGrid most) {
+  auto pair = [](int64_t rows, std::string_view between, int64_t columns) {
+    return std::to_string(rows) + std::string(between) + std::to_string(columns);
+  };
+  const ir::Type& acc = dot.result()->type();
+  const ir::FunctionOptions& options = dot.parent()->function()->options();
+  fail(DiagnosticId::kDotWarps, dot.location(),
+       {pair(options.dot_warps_m, ", ", options.dot_warps_n),
+        pair(1 << instruction.m_bits, "x", 1 << instruction.n_bits),
+        pair(acc.extent(acc.rank() - 2), "x", acc.extent(acc.rank() - 1)),
+        pair(1 << most.rows, ", ", 1 << most.columns)});
+}
+
+WarpGrid warp_grid(const ir::Operation& dot, const MatrixInstruction& instruction, int warp_bits) {
+  const ir::Type& acc = dot.result()->type();
+  const ir::FunctionOptions& options = dot.parent()->function()->options();
+  WarpGrid most{std::max(0, log2_of(acc.extent(acc.rank() - 2)) - instruction.m_bits),
+                std::max(0, log2_of(acc.extent(acc.rank() - 1)) - instruction.n_bits)};
+  if (options.dot_warps_m == 0) {
+    int rows = std::min(warp_bits, most.rows);
+    return {rows, std::min(warp_bits - rows, most.columns)};
+  }
+  WarpGrid grid{log2_of(options.dot_warps_m), log2_of(options.dot_warps_n)};
+  if (grid.rows > most.rows || grid.columns > most.columns) refuse_grid(dot, instruction, most);
+  return grid;
+}
+
 }  // namespace
 
 FragmentLayouts fragment_layouts(const ir::Operation& dot, const MatrixInstruction& instruction,
@@ -45,8 +79,7 @@ FragmentLayouts fragment_layouts(const ir::Operation& dot, const MatrixInstructi
   int rank = acc.rank(), rows = rank - 2, columns = rank - 1;
   int m = log2_of(acc.extent(rows)), n = log2_of(acc.extent(columns));
   int k = log2_of(a.extent(columns));
-  int m_warps = std::min(warp_bits, std::max(0, m - instruction.m_bits));
-  int n_warps = std::min(warp_bits - m_warps, std::max(0, n - instruction.n_bits));
+  auto [m_warps, n_warps] = warp_grid(dot, instruction, warp_bits);
   std::vector<TileBit> acc_warps, a_warps, b_warps;
   for (int bit = 0; bit < warp_bits; ++bit) {
     bool splits_m = bit < m_warps, splits_n = !splits_m && bit < m_warps + n_warps;

@@ -1,6 +1,7 @@
 // The layouts of a dot's operands and result over the fragments of a matrix instruction.
 //
-// Warps form a grid over the result: each takes a contiguous part of its rows and columns. Where
+// Warps form a grid over the result, by `dot_warps` or stacked along its rows: each takes a
+// contiguous part of its rows and columns. Where
 // the tile has fewer rows or columns than a fragment, position bits are free and the fragment holds
 // copies, so that any M and N work. Register bits ascend: those within a fragment, fragments along
 // the row, fragments along the column, the batch.
@@ -18,6 +19,7 @@ struct FragmentLayouts {
   LinearLayout a, b, accumulator;
   std::array<int64_t, 4> fragments;  // batch, m, n, k in each warp
 };
+// Throws CompilationFailure where `dot_warps` asks for warps of less than a fragment.
 FragmentLayouts fragment_layouts(const ir::Operation& dot, const MatrixInstruction& instruction,
                                  int warp_bits);
 

@@ -1,5 +1,6 @@
 #include "lowering/tile_to_simt/lowering.h"
 
+#include "lowering/tile_to_simt/registers.h"
 #include "lowering/tile_to_simt/tile_to_simt.h"
 #include "support/check.h"
 
@@ -11,8 +12,9 @@ using ir::Operation;
 using ir::Type;
 using ir::Value;
 
-std::unique_ptr<ir::Function> lower(const ir::Function& tile, const SimtTarget& target) {
-  return Lowering(tile, target).run();
+std::unique_ptr<ir::Function> lower(const ir::Function& tile, const SimtTarget& target,
+                                    LoweringReport& report) {
+  return Lowering(tile, target, report).run();
 }
 
 namespace {
@@ -25,13 +27,16 @@ bool may_use_wgmma(const ir::Function& tile, const SimtTarget& target) {
 
 }  // namespace
 
-Lowering::Lowering(const ir::Function& tile, const SimtTarget& target)
+Lowering::Lowering(const ir::Function& tile, const SimtTarget& target, LoweringReport& report)
     : tile_(tile),
       target_(target),
+      report_(report),
       simt_(std::make_unique<ir::Function>(tile.name(), tile.location())),
       facts_(tile),
       hopper_(may_use_wgmma(tile, target) ? plan_hopper(tile, facts_) : HopperPlan()),
       assignment_(tile, facts_, target, hopper_),
+      matmul_loops_(tile, target, assignment_.direct(), facts_),
+      footprints_(tile, facts_),
       builder_(*simt_),
       scalars_(tile.value_count()) {
   simt_->options() = tile.options();
@@ -41,6 +46,7 @@ Lowering::Lowering(const ir::Function& tile, const SimtTarget& target)
 }
 
 std::unique_ptr<ir::Function> Lowering::run() {
+  report_.warnings = check_registers(tile_, assignment_);
   if (hopper_.any())
     hopper_kernel();
   else
@@ -67,13 +73,24 @@ void Lowering::place_at(size_t level) {
     builder_.set_insertion_before(scopes_[level + 1].simt->parent());
 }
 
-Lowering::Placement::Placement(Lowering& lowering, const ir::Region* region)
-    : lowering_(lowering), level_(lowering.level_), location_(lowering.builder_.location()) {
+size_t Lowering::level_of(const ir::Region* region) const {
   size_t level = 0;
-  while (lowering.scopes_[level].tile != region) {
+  while (scopes_[level].tile != region) {
     ++level;
-    ENC_CHECK(level < lowering.scopes_.size(), "a value of a region that is not open");
+    ENC_CHECK(level < scopes_.size(), "a value of a region that is not open");
   }
+  return level;
+}
+
+size_t Lowering::level_of(const Value* value) const {
+  return level_of(value->definition() ? value->definition()->parent() : value->argument_of());
+}
+
+Lowering::Placement::Placement(Lowering& lowering, const ir::Region* region)
+    : Placement(lowering, lowering.level_of(region)) {}
+
+Lowering::Placement::Placement(Lowering& lowering, size_t level)
+    : lowering_(lowering), level_(lowering.level_), location_(lowering.builder_.location()) {
   lowering.place_at(level);
 }
 
@@ -100,6 +117,7 @@ void Lowering::set_tile(const Value* tile, Value* array) {
   ENC_CHECK(array->type() == array_type(tile->type(), *home));
   if (array->name().empty()) array->set_name(tile->name());
   arrays_[{tile->id(), layout_id(*home)}] = array;
+  if (!tile->name().empty()) report_.tiles.push_back({tile, *home});
 }
 
 Type Lowering::array_type(const Type& tile, const LinearLayout& layout) const {
@@ -119,6 +137,12 @@ void Lowering::scalar_operation(const Operation& op) {
 }
 
 void Lowering::operation(const Operation& op) {
+  if (matmul_loops_.absorbs(op)) return;
+  if (const MatmulLoop* matmul = matmul_loops_.of(op)) {
+    if (op.is(Opcode::kDot)) return multiply_matmul(*matmul);
+    if (op.is(Opcode::kDescriptorStore)) return store_matmul(*matmul);
+    start_matmul(*matmul);
+  }
   bool is_scalar = op.result_count() == 1 && op.result()->type().rank() == 0;
   switch (op.opcode()) {
     case Opcode::kLoad:
@@ -144,8 +168,9 @@ void Lowering::operation(const Operation& op) {
     case Opcode::kAtomicCas:
       return atomic(op);
     case Opcode::kDeviceAssert:
-      if (!tile_.options().debug) return;
-      break;
+      return device_assert(op);
+    case Opcode::kDevicePrint:
+      return device_print(op);
     case Opcode::kStageBuffer:
       return stage_buffer(op);
     case Opcode::kStageStore:

@@ -16,14 +16,18 @@
 #include "ir/ir.h"
 #include "lowering/tile_to_simt/assignment.h"
 #include "lowering/tile_to_simt/combine.h"
+#include "lowering/tile_to_simt/footprints.h"
+#include "lowering/tile_to_simt/fragments.h"
 #include "lowering/tile_to_simt/hopper_parts.h"
+#include "lowering/tile_to_simt/matmul_loops.h"
+#include "lowering/tile_to_simt/report.h"
 #include "lowering/tile_to_simt/target.h"
 
 namespace enceladus::simt {
 
 class Lowering {
  public:
-  Lowering(const ir::Function& tile, const SimtTarget& target);
+  Lowering(const ir::Function& tile, const SimtTarget& target, LoweringReport& report);
   std::unique_ptr<ir::Function> run();
 
  private:
@@ -37,6 +41,7 @@ class Lowering {
   class Placement {
    public:
     Placement(Lowering& lowering, const ir::Region* region);
+    Placement(Lowering& lowering, size_t level);
     ~Placement();
 
    private:
@@ -45,6 +50,18 @@ class Lowering {
     Location location_;
   };
   void place_at(size_t level);
+  // How many loops and branches hold the region; that of a value's definition.
+  size_t level_of(const ir::Region* region) const;
+  size_t level_of(const ir::Value* value) const;
+  // Builds in a region of an operation that the tile IR does not have.
+  template <typename Build>
+  void within(ir::Region* region, const Build& build) {
+    scopes_.push_back({nullptr, region});
+    place_at(scopes_.size() - 1);
+    build();
+    scopes_.pop_back();
+    place_at(scopes_.size() - 1);
+  }
   void region(const ir::Region& tile, ir::Region* simt);
   void operation(const ir::Operation& op);
   ir::Value* scalar(const ir::Value* value) const;
@@ -71,6 +88,11 @@ class Lowering {
   ir::Value* coordinates(const LinearLayout& layout, int axis);
   ir::Value* registers(ir::Value* array, std::vector<int64_t> map);
   ir::Value* convert(ir::Value* array, const LinearLayout& from, const LinearLayout& to);
+  ir::Value* convert_by_shuffles(ir::Value* array, const LinearLayout& from, const LinearLayout& to,
+                                 const LinearLayout& pull);
+  ir::Value* shuffled_registers(ir::Value* array, const std::vector<int64_t>& map,
+                                const std::vector<int64_t>& lanes,
+                                const std::vector<int64_t>& lane_bases);
   ir::Value* convert_through_shared(ir::Value* array, const LinearLayout& from,
                                     const LinearLayout& to);
   // Null where the target layout is not made of matrices.
@@ -87,13 +109,39 @@ class Lowering {
   ir::Value* narrowed(ir::Value* value, DType dtype);
 
   // --- memory.cpp ---
+  ir::Attribute exclusive_attribute(const ir::Operation& access, const LinearLayout& layout);
   void load(const ir::Operation& op);
   void store(const ir::Operation& op);
   void descriptor_store(const ir::Operation& op);
-  struct BlockAccess {
-    ir::Value* pointer;
-    ir::Value* mask;
+
+  // --- blocks.cpp ---
+  struct BlockAxis {
+    int axis = 0;
+    int64_t extent = 1;
+    size_t offset_level = 0;  // where the offset is known, and the stride
+    size_t stride_level = 0;
+    ir::Value* offset = nullptr;  // of the block along this axis
+    ir::Value* stride = nullptr;  // elements; null for 1
+    ir::Value* first = nullptr;   // int32: coordinates below it are outside; null for 0
+    ir::Value* left = nullptr;    // int32: coordinates from it on are outside
+    ir::Value* inside = nullptr;  // i1: all coordinates are inside; null for true
   };
+  struct BlockAccess {
+    ir::Value* pointer = nullptr;
+    ir::Value* mask = nullptr;
+    ir::Value* all_inside = nullptr;
+  };
+  BlockAxis block_axis(const ir::Operation& access, int axis);
+  std::vector<BlockAxis> block_axes(const ir::Operation& access);
+  ir::Value* along(const BlockAxis& axis, ir::Value* number);
+  ir::Value* thread_pointer(const ir::Operation& access, const std::vector<BlockAxis>& axes,
+                            const std::vector<Bases>& bases);
+  ir::Value* thread_part(const Bases& bases);
+  ir::Value* register_pointers(ir::Value* pointer, const std::vector<BlockAxis>& axes,
+                               const std::vector<Bases>& bases);
+  ir::Value* inside_of(const BlockAxis& axis, ir::Value* coordinates);
+  ir::Value* both(ir::Value* a, ir::Value* b);
+  ir::Value* padding(const ir::Operation& load, const ir::Type& type);
   BlockAccess block_access(const ir::Operation& op, const LinearLayout& layout);
   // What a load of a tile, by pointers or by a descriptor, reads in a layout.
   struct LoadOperands {
@@ -102,6 +150,7 @@ class Lowering {
     ir::Value* other;
   };
   LoadOperands load_operands(const ir::Operation& op, const LinearLayout& layout);
+  void direct_load(const ir::Operation& op);
 
   // --- reduce.cpp ---
   // What is left to combine: one array an input, in a layout over a tile whose other axes stay.
@@ -142,8 +191,15 @@ class Lowering {
 
   // --- dot.cpp ---
   void dot(const ir::Operation& op);
+  void report_dot(const ir::Operation& op, std::string backend);
   ir::Value* dot_fragments(const ir::Operation& op, const MatrixUse& use);
+  ir::Value* multiply_fragments(const MatrixUse& use, Values operands,
+                                std::vector<int64_t> fragments);
   ir::Value* dot_elements(const ir::Operation& op);
+  using Flips = std::span<const int64_t>;  // of columns, by bits of the row
+  ir::Value* staged(const ir::Value* tile, Flips flips);
+  ir::Value* staged_offsets(const LinearLayout& accumulator, const ir::Type& operand,
+                            int depth_axis, Flips flips);
 
   // --- dot_blocks.cpp ---
   // An operand of a product in shared memory.
@@ -156,9 +212,33 @@ class Lowering {
   Block stage_block(const ir::Value* tile, int side, int depth, int64_t flips);
   ir::Value* block_side(const Block& block, const LinearLayout& result, int side, ir::Value* place,
                         DType dtype);
-  ir::Value* staged(const ir::Value* tile);
-  ir::Value* staged_offsets(const LinearLayout& accumulator, const ir::Type& operand,
-                            int depth_axis);
+
+  // --- direct_dot.cpp ---
+  struct StepOperand;
+  enum class Edge : uint8_t { kNone, kMasked };
+  struct Steps;
+  ir::Value* dot_direct(const ir::Operation& op, const MatrixUse& use,
+                        const FragmentLayouts& layouts, ir::Value* acc);
+  StepOperand step_operand(const ir::Operation& dot, int operand, const LinearLayout& layout,
+                           int depth_bits);
+  ir::Value* step_fragments(const StepOperand& operand, ir::Value* depth, Edge edge);
+  ir::Value* multiply_step(const Steps& steps, ir::Value* acc, ir::Value* step, Edge edge);
+  ir::Value* multiply_steps(const Steps& steps, ir::Value* acc, Edge edge);
+
+  // --- matmul_loop.cpp ---
+  void start_matmul(const MatmulLoop& matmul);
+  void multiply_matmul(const MatmulLoop& matmul);
+  void store_matmul(const MatmulLoop& matmul);
+  // Elements already computed, by tile and coordinates.
+  using Elements = std::map<std::pair<const ir::Value*, Values>, ir::Value*>;
+  ir::Value* element_of(const ir::Value* tile, const Values& place, Elements& elements);
+  ir::Value* element_of_shape(const ir::Operation& op, Values place, Elements& elements);
+  ir::Value* loaded_element(const ir::Operation& op, const Values& place, Elements& elements);
+
+  // --- debug.cpp ---
+  void device_print(const ir::Operation& op);
+  void device_assert(const ir::Operation& op);
+  void print_value(const ir::Operation& op, int part);
 
   // --- hopper.cpp ---
   void hopper_kernel();
@@ -223,10 +303,13 @@ class Lowering {
 
   const ir::Function& tile_;
   const SimtTarget& target_;
+  LoweringReport& report_;
   std::unique_ptr<ir::Function> simt_;
   analysis::Facts facts_;
   HopperPlan hopper_;
   Assignment assignment_;
+  MatmulLoops matmul_loops_;
+  Footprints footprints_;
   ir::Builder builder_;
   std::vector<Scope> scopes_;
   size_t level_ = 0;
@@ -238,6 +321,7 @@ class Lowering {
   std::vector<Running> running_;
   ir::Operation* roles_ = nullptr;
   bool copies_out_ = false;
+  std::map<const ir::Operation*, ir::Value*> matmuls_;  // accumulators by their loops
   std::vector<LinearLayout> layouts_;
   std::map<std::pair<uint32_t, size_t>, ir::Value*> arrays_;  // by value and layout
 };

@@ -1,7 +1,4 @@
-#include <limits>
-
 #include "lowering/tile_to_simt/lowering.h"
-#include "support/check.h"
 
 namespace enceladus::simt {
 
@@ -28,6 +25,14 @@ std::vector<Attribute> access_attributes(const Operation& op) {
 
 }  // namespace
 
+// Threads that hold copies touch each other's elements.
+Attribute Lowering::exclusive_attribute(const Operation& access, const LinearLayout& layout) {
+  bool has_copies = free_lanes(layout) != 0 || free_warps(layout) != 0;
+  bool by_pointers = access.operand(0)->type().is_pointer();
+  Exclusive exclusive = by_pointers && !has_copies ? footprints_.of(access) : kNotExclusive;
+  return {AttributeName::kExclusive, int64_t{exclusive}};
+}
+
 void Lowering::load(const Operation& op) {
   std::vector<Attribute> attributes = access_attributes(op);
   if (op.result()->type().rank() == 0) {
@@ -37,10 +42,13 @@ void Lowering::load(const Operation& op) {
                builder_.create(Opcode::kLoad, operands, std::span(&type, 1), attributes)->result());
     return;
   }
+  if (assignment_.direct().is_read_at_use(op)) return;
+  if (assignment_.direct().layout(op)) return direct_load(op);
   const LinearLayout& layout = *assignment_.home(op.result());
   LoadOperands source = load_operands(op, layout);
   builder_.set_location_of(&op);
   attributes.push_back(vector_attribute(access_vector(op, layout, facts_)));
+  attributes.push_back(exclusive_attribute(op, layout));
   Type type = array_type(op.result()->type(), layout);
   set_tile(op.result(),
            builder_
@@ -56,12 +64,7 @@ Lowering::LoadOperands Lowering::load_operands(const Operation& op, const Linear
   }
   builder_.set_location_of(&op);
   BlockAccess access = block_access(op, layout);
-  const Operation* made = op.operand(0)->definition();
-  bool is_nan = made->has(AttributeName::kPadding) &&
-                made->enumerator<ir::Padding>(AttributeName::kPadding) == ir::Padding::kNan;
-  Type type = array_type(op.result()->type(), layout);
-  Value* other =
-      is_nan ? builder_.floating(type, std::numeric_limits<double>::quiet_NaN()) : nullptr;
+  Value* other = padding(op, array_type(op.result()->type(), layout));
   return {access.pointer, access.mask, other};
 }
 
@@ -71,6 +74,7 @@ void Lowering::store(const Operation& op) {
     Value* value = scalar(op.operand(1));
     Value* mask =
         owned_mask(scalar_layout(assignment_.warp_bits()), scalar(op.operand(2)), value->type());
+    attributes.push_back({AttributeName::kExclusive, int64_t{kOneThread}});
     builder_.create(Opcode::kStore, Values{scalar(op.operand(0)), value, mask}, {}, attributes);
     return;
   }
@@ -81,36 +85,26 @@ void Lowering::store(const Operation& op) {
   builder_.set_location_of(&op);
   mask = owned_mask(layout, mask, value->type());
   attributes.push_back(vector_attribute(access_vector(op, layout, facts_)));
+  attributes.push_back(exclusive_attribute(op, layout));
   builder_.create(Opcode::kStore, Values{pointer, value, mask}, {}, attributes);
 }
 
-// Terms are added to the pointer one at a time, which is what the hardware's address units like.
-// Every index lies inside the array or is masked off, so that where the arrays are small 32 bits
-// hold each product.
-Lowering::BlockAccess Lowering::block_access(const Operation& op, const LinearLayout& layout) {
-  const Operation* made = op.operand(0)->definition();
-  ENC_CHECK(made && made->is(Opcode::kMakeDescriptor), "a descriptor of unknown origin");
-  const Type& block = op.operand(0)->type();
-  int rank = block.rank(), first_offset = op.is(Opcode::kDescriptorLoad) ? 1 : 2;
-  DType index_type = tile_.options().arrays_small ? DType::kInt32 : DType::kInt64;
-  Type pointers = array_type(Type::pointer(block.dtype()), layout);
-  Value* pointer = splat(scalar(made->operand(0)), pointers);
-  Value* mask = nullptr;
-  for (int axis = 0; axis < rank; ++axis) {
-    Value* offset = builder_.cast(scalar(op.operand(first_offset + axis)), index_type);
-    Value* size = builder_.cast(scalar(made->operand(1 + axis)), index_type);
-    Value* stride = builder_.cast(scalar(made->operand(1 + rank + axis)), index_type);
-    Value* within = builder_.cast(coordinates(layout, axis), index_type);
-    Value* index = builder_.create(Opcode::kAdd, {splat(offset, pointers), within});
-    Value* lower = builder_.create(Opcode::kGe, {index, builder_.integer(index->type(), 0)});
-    Value* upper = builder_.create(Opcode::kLt, {index, splat(size, pointers)});
-    Value* inside = builder_.create(Opcode::kAnd, {lower, upper});
-    mask = mask ? builder_.create(Opcode::kAnd, {mask, inside}) : inside;
-    bool is_last = axis + 1 == rank;
-    Value* step = is_last ? index : builder_.create(Opcode::kMul, {index, splat(stride, pointers)});
-    pointer = builder_.create(Opcode::kAddPtr, {pointer, step});
-  }
-  return {pointer, mask};
+// A load that a dot takes directly is in the dot's layout: programs whose block is wholly inside
+// the array load without masks.
+void Lowering::direct_load(const Operation& op) {
+  const LinearLayout& layout = *assignment_.home(op.result());
+  BlockAccess access = block_access(op, layout);
+  Type type = array_type(op.result()->type(), layout);
+  Attribute vector = vector_attribute(access_vector(op, layout, facts_));
+  auto loaded = [&](Value* mask, Value* other) {
+    Values operands{access.pointer, mask, other};
+    return builder_.create(Opcode::kLoad, operands, std::span(&type, 1), {vector})->result();
+  };
+  if (!access.all_inside) return set_tile(op.result(), loaded(nullptr, nullptr));
+  Operation* branch = builder_.if_else(access.all_inside, std::span(&type, 1));
+  within(branch->region(0), [&] { builder_.yield({loaded(nullptr, nullptr)}); });
+  within(branch->region(1), [&] { builder_.yield({loaded(access.mask, padding(op, type))}); });
+  set_tile(op.result(), branch->result());
 }
 
 void Lowering::descriptor_store(const Operation& op) {

@@ -42,6 +42,9 @@ Value* Lowering::pull(const Value* tile, const LinearLayout& layout) {
     auto at_home = arrays_.find({tile->id(), layout_id(*home)});
     ENC_CHECK(at_home != arrays_.end(), "a tile is used before it is lowered");
     result = convert(at_home->second, *home, layout);
+    layout::ConversionKind kind = layout::classify(*home, layout).kind;
+    if (kind != layout::ConversionKind::kNone)
+      report_.conversions.push_back({tile, builder_.location(), kind});
   } else {
     ENC_CHECK(tile->definition() != nullptr);
     builder_.set_location_of(tile->definition());

@@ -55,6 +55,13 @@ struct SimtTarget {
   bool multiplies_blocks = false;
   // Whether neighbouring accesses of a warp are merged, or each pays for the sectors it touches.
   Together coalescing = Together::kAll;
+  // Whether operands that one dot alone loads are best read as fragments, past shared memory.
+  bool direct_fragments = false;
+  std::string_view matrix_name = "mma";  // as `dot_backend` names the instructions
+  // Whether a library multiplies whole loops (Metal 4's `matmul2d`), and whether it is the faster
+  // way where the launch leaves the choice.
+  bool has_matmul2d = false;
+  bool prefers_matmul2d = false;
 };
 
 }  // namespace enceladus::simt

@@ -7,12 +7,14 @@
 #include <memory>
 
 #include "ir/ir.h"
+#include "lowering/tile_to_simt/report.h"
 #include "lowering/tile_to_simt/target.h"
 
 namespace enceladus::simt {
 
 // The function keeps its name, parameters and options. Throws CompilationFailure for what the
-// target does not have.
-std::unique_ptr<ir::Function> lower(const ir::Function& tile, const SimtTarget& target);
+// target does not have and for tiles that no thread can hold.
+std::unique_ptr<ir::Function> lower(const ir::Function& tile, const SimtTarget& target,
+                                    LoweringReport& report);
 
 }  // namespace enceladus::simt

@@ -18,18 +18,14 @@ kernel void add(
 {
   const int n = scalars.n;
   const int pid = int(program.x);
-  const long v0 = long(pid);
-  const int v1 = int(uint(pid) * uint(1024));
-  const long v2 = v0 * 1024L;
-  const int v3 = int(((lane << 2) | (warp << 8)));
-  long offsets[8];
+  const int v0 = int(uint(pid) * uint(1024));
+  const int v1 = int(((lane << 2) | (warp << 8)));
+  int offsets[8];
   bool mask[8];
 #pragma unroll
   for (int r = 0; r < 8; ++r) {
-    const long v4 = long((v3 + ((r & 3) | ((r >> 2) << 7))));
-    offsets[r] = v4 + v2;
-    const int offsets_1 = int(uint((v3 + ((r & 3) | ((r >> 2) << 7)))) + uint(v1));
-    mask[r] = offsets_1 < n;
+    offsets[r] = int(uint((v1 + ((r & 3) | ((r >> 2) << 7)))) + uint(v0));
+    mask[r] = offsets[r] < n;
   }
   float x[8];
 #pragma unroll

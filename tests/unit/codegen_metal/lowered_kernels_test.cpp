@@ -1,92 +1,14 @@
 // Kernels of tile IR, compiled to MSL and run by the simulator in two schedules and with 1, 4 and 8
 // warps: the numbers are right and the simulator has nothing to report (races, divergence, bounds).
-#include <gtest/gtest.h>
-
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
-#include "codegen/metal/compile_metal.h"
-#include "ir/parser.h"
-#include "simulator/errors.h"
-#include "simulator/simulated_kernel.h"
-#include "transforms/tile_passes.h"
+#include "metal_kernels.h"
 
 namespace enceladus::metal {
 namespace {
 
-using simulator::BoundMemory;
-using simulator::LaunchRequest;
-using simulator::Schedule;
-
-struct Array {
-  std::vector<std::byte> bytes;
-  template <typename T>
-  static Array of(const std::vector<T>& values) {
-    Array array;
-    array.bytes.resize(values.size() * sizeof(T));
-    std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
-    return array;
-  }
-  template <typename T>
-  std::vector<T> as() const {
-    std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-  }
-};
-
-std::string kernel(int num_warps, const std::string& parameters, const std::string& body) {
-  return "kernel @k(" + parameters + ") {num_warps = " + std::to_string(num_warps) +
-         ", math_mode = relaxed, arrays_disjoint, arrays_small} {\n" + body + "}\n";
-}
-
-// Runs one program on the arrays; fails the test for every report.
-void run(const std::string& text, std::vector<Array>& arrays, int num_warps, Schedule schedule) {
-  std::unique_ptr<ir::Function> tile = ir::parse(text);
-  transforms::optimize(*tile);
-  Artifact artifact = compile_metal(*tile);
-  const std::string& msl = artifact.stages.back().second;
-  try {
-    auto simulated = simulator::SimulatedKernel::load(msl, artifact.entry, {});
-    LaunchRequest request;
-    request.threads = {static_cast<uint32_t>(32 * num_warps), 1, 1};
-    request.schedule = schedule;
-    for (size_t i = 0; i < arrays.size(); ++i) {
-      BoundMemory memory;
-      memory.slot = static_cast<uint32_t>(i);
-      memory.data = arrays[i].bytes.data();
-      memory.bytes = arrays[i].bytes.size();
-      request.bindings.push_back(memory);
-    }
-    for (const simulator::Report& report : simulated.run(request))
-      ADD_FAILURE() << simulator::to_string(report) << "\n" << msl;
-  } catch (const simulator::SimulatorUnavailable& problem) {
-    GTEST_SKIP() << problem.what();
-  } catch (const std::exception& problem) {
-    FAIL() << problem.what() << "\n" << msl;
-  }
-}
-
-class LoweredKernels : public testing::TestWithParam<int> {
- protected:
-  template <typename Check>
-  void each_schedule(const std::string& text, const std::vector<Array>& initial,
-                     const Check& check) {
-    for (Schedule schedule : {Schedule::kInOrder, Schedule::kReversed}) {
-      std::vector<Array> arrays = initial;
-      run(text, arrays, GetParam(), schedule);
-      if (HasFailure() || IsSkipped()) return;
-      check(arrays);
-    }
-  }
-};
-
-std::vector<float> ramp(size_t count) {
-  std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>((i * 37) % 101) - 50.0f;
-  return values;
-}
+class LoweredKernels : public testing::TestWithParam<int> {};
 
 TEST_P(LoweredKernels, sums_rows_and_columns) {
   std::string text = kernel(GetParam(), "%x: ptr<f32> {aligned_16}, %y: ptr<f32>, %z: ptr<f32>", R"(
@@ -114,7 +36,7 @@ TEST_P(LoweredKernels, sums_rows_and_columns) {
   std::vector<float> x = ramp(1024);
   each_schedule(
       text, {Array::of(x), Array::of(std::vector<float>(16)), Array::of(std::vector<float>(64))},
-      [&](const std::vector<Array>& arrays) {
+      {}, [&](const std::vector<Array>& arrays) {
         for (size_t i = 0; i < 16; ++i)
           EXPECT_EQ(arrays[1].as<float>()[i], std::accumulate(&x[i * 64], &x[i * 64] + 64, 0.0f));
         for (size_t j = 0; j < 64; ++j) {
@@ -145,7 +67,7 @@ TEST_P(LoweredKernels, scans_forward_and_backward) {
     else
       std::partial_sum(x.begin(), x.end(), expected.begin());
     each_schedule(
-        text, {Array::of(x), Array::of(std::vector<float>(2048))},
+        text, {Array::of(x), Array::of(std::vector<float>(2048))}, {},
         [&](const std::vector<Array>& arrays) { EXPECT_EQ(arrays[1].as<float>(), expected); });
   }
 }
@@ -192,7 +114,7 @@ TEST_P(LoweredKernels, multiplies_floats_by_fragments) {
       kernel(GetParam(), "%a: ptr<f32>, %b: ptr<f32>, %c: ptr<f32>", dot_body("f32", "f32"));
   std::vector<float> a = ramp(512), b = ramp(512);
   std::reverse(b.begin(), b.end());
-  each_schedule(text, {Array::of(a), Array::of(b), Array::of(std::vector<float>(1024))},
+  each_schedule(text, {Array::of(a), Array::of(b), Array::of(std::vector<float>(1024))}, {},
                 [&](const std::vector<Array>& arrays) {
                   EXPECT_EQ(arrays[2].as<float>(), (product<float, float>(a, b)));
                 });
@@ -206,7 +128,7 @@ TEST_P(LoweredKernels, multiplies_bytes_exactly) {
     a[i] = static_cast<int8_t>(i * 7);
     b[i] = static_cast<int8_t>(i * 5 + 3);
   }
-  each_schedule(text, {Array::of(a), Array::of(b), Array::of(std::vector<int32_t>(1024))},
+  each_schedule(text, {Array::of(a), Array::of(b), Array::of(std::vector<int32_t>(1024))}, {},
                 [&](const std::vector<Array>& arrays) {
                   EXPECT_EQ(arrays[2].as<int32_t>(), (product<int8_t, int32_t>(a, b)));
                 });
@@ -226,7 +148,7 @@ TEST_P(LoweredKernels, atomics_happen_once_an_element) {
   each_schedule(
       text,
       {Array::of(std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7}), Array::of(std::vector<int32_t>(1))},
-      [&](const std::vector<Array>& arrays) {
+      {}, [&](const std::vector<Array>& arrays) {
         EXPECT_EQ(arrays[0].as<int32_t>(), (std::vector<int32_t>{1, 2, 3, 4, 5, 6, 7, 8}));
         EXPECT_EQ(arrays[1].as<int32_t>()[0], 28);
       });

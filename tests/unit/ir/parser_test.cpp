@@ -70,6 +70,14 @@ std::string operands_of_example(Opcode opcode) {
       return "%0: i32, %1: tile<2xi32>";
     case Opcode::kMma:
       return "%0: tile<2xf16>, %1: tile<2xf16>, %2: tile<2xf32>";
+    case Opcode::kPrint:
+      return "%0: i1, %1: f32, %2: i32";
+    case Opcode::kCooperative:
+      return "%0: ptr<f16>, %1: ptr<f16>, %2: i32, %3: i32, %4: i32, %5: i32, %6: i32, %7: i32";
+    case Opcode::kCooperativeMultiply:
+      return "%0: ptr<f16>, %1: ptr<f16>, %2: f32, %3: i32, %4: i32, %5: i32, %6: i32";
+    case Opcode::kCooperativePart:
+      return "%0: f32, %1: i32";
     case Opcode::kNeg:
     case Opcode::kExp:
     case Opcode::kExp2:
