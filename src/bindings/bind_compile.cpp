@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -109,8 +110,12 @@ pipeline::CompileOptions compile_options(const nb::dict& options) {
   result.verification = option(options, "verify", false) ? pipeline::Verification::kAfterEveryPass
                                                          : pipeline::Verification::kOnce;
   result.override_text = option<std::string>(options, "override", "");
-  result.gpu_family = option(options, "gpu_family", result.gpu_family);
-  result.has_matmul2d = option(options, "has_matmul2d", result.has_matmul2d);
+  // Of Metal's devices: `apple9`, or `apple9+metal4` where matmul2d runs.
+  const auto architecture = option<std::string>(options, "architecture", "");
+  if (architecture.starts_with("apple")) {
+    result.gpu_family = std::atoi(architecture.c_str() + 5);
+    result.has_matmul2d = architecture.ends_with("+metal4");
+  }
   return result;
 }
 

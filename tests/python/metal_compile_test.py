@@ -95,7 +95,7 @@ def test_mpp_multiplies_by_one_matmul2d(kernel):
 
 
 def test_explain_says_how_a_dot_is_computed_and_why_not_otherwise():
-    options = {"dot_backend": "mpp", "dot_warps": (2, 2), "has_matmul2d": False}
+    options = {"dot_backend": "mpp", "dot_warps": (2, 2), "architecture": "apple9"}
     report = json.loads(compiled(matmul_kernel, options, **HALVES, **TILE).explain)
     dot = report["dots"][0]
     assert dot["backend"] == "simdgroup"

@@ -60,6 +60,12 @@ std::vector<std::pair<std::string, std::string>> MetalDevice::properties() const
           {"largest_buffer", std::to_string(capabilities.buffer_bytes)}};
 }
 
+std::string MetalDevice::architecture() const {
+  const Capabilities& capabilities = open().context.capabilities;
+  return "apple" + std::to_string(capabilities.gpu_family) +
+         (capabilities.has_metal4 ? "+metal4" : "");
+}
+
 std::array<int64_t, 3> MetalDevice::grid_limits() const { return {INT_MAX, INT_MAX, INT_MAX}; }
 
 // Metal's new buffers hold zeros.

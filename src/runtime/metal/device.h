@@ -19,6 +19,7 @@ class MetalDevice : public Device {
   const std::string& name() const override { return name_; }
   std::string description() const override;
   std::vector<std::pair<std::string, std::string>> properties() const override;
+  std::string architecture() const override;
   std::array<int64_t, 3> grid_limits() const override;
   bool has_started() const override { return opened_.load(std::memory_order_acquire) != nullptr; }
   // These open the device where it is not. Throw DeviceFailure, and std::invalid_argument for what
