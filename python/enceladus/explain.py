@@ -8,6 +8,7 @@ import linecache
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from enceladus import _core
 from enceladus._ceilings import ceilings_of
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def content_of(compiled: CompiledKernel, grid: Any) -> dict[str, Any]:
     if artifact.bytes_per_program:
         intensity = artifact.operations_per_program / artifact.bytes_per_program
         content["operations_per_byte"] = round(intensity, 3)
+    content.update(resources_of(artifact))
     if grid is not None:
         programs = programs_of(grid)
         content["programs"] = programs
@@ -72,6 +74,50 @@ def content_of(compiled: CompiledKernel, grid: Any) -> dict[str, Any]:
     if artifact.explain:
         content.update(with_source_lines(json.loads(artifact.explain)))
     return content
+
+
+# Of a multiprocessor, by architecture: registers, threads, bytes of shared memory, programs.
+_MULTIPROCESSORS = {
+    "sm_80": (65536, 2048, 167936, 32),
+    "sm_90a": (65536, 2048, 233472, 32),
+}
+_RESERVED_SHARED_BYTES = 1024  # of each program, for the driver
+
+
+def resources_of(artifact: Any) -> dict[str, Any]:
+    """What a program takes on a GPU: registers and spills as the target's compiler counted them."""
+    if artifact.target == "cpu":
+        return {}
+    found: dict[str, Any] = {"shared_memory_bytes": artifact.shared_bytes}
+    if artifact.registers < 0:
+        return found
+    found["registers_per_thread"] = artifact.registers
+    found["spilled_bytes_per_thread"] = max(artifact.spills, 0)
+    properties = dict(_core.device_properties(_core.current_device()))
+    limits = _MULTIPROCESSORS.get(properties.get("architecture", ""))
+    if limits is not None and artifact.target.startswith("cuda"):
+        found["occupancy"] = occupancy_of(artifact, limits)
+    return found
+
+
+def occupancy_of(artifact: Any, limits: tuple[int, int, int, int]) -> dict[str, Any]:
+    """Programs that a multiprocessor holds at once, and what ends their number."""
+    registers, threads, shared, programs = limits
+    warps = -(-artifact.threads // 32)
+    # Registers are given out to a warp, 256 at a time.
+    warp_registers = -(-max(artifact.registers, 1) * 32 // 256) * 256
+    held = {
+        "registers": registers // warp_registers // warps,
+        "threads": threads // (32 * warps),
+        "shared memory": shared // (artifact.shared_bytes + _RESERVED_SHARED_BYTES),
+        "programs": programs,
+    }
+    limit = min(held, key=lambda name: held[name])
+    return {
+        "programs_per_multiprocessor": held[limit],
+        "threads": f"{100 * held[limit] * 32 * warps // threads} %",
+        "limited_by": limit,
+    }
 
 
 def add_roofline(content: dict[str, Any]) -> None:

@@ -49,6 +49,10 @@ void bind_artifact(nb::module_& module) {
       .def_ro("scratch_bytes", &Artifact::scratch_bytes)
       .def_ro("shared_bytes", &Artifact::shared_bytes)
       .def_ro("num_warps", &Artifact::num_warps)
+      .def_prop_ro("threads",
+                   [](const Artifact& artifact) {
+                     return artifact.threads ? artifact.threads : 32 * artifact.num_warps;
+                   })
       .def_ro("registers", &Artifact::registers)
       .def_ro("spills", &Artifact::spills)
       .def_ro("bytes_per_program", &Artifact::bytes_per_program)

@@ -259,7 +259,7 @@ def test_memory_that_is_not_there_is_a_memory_error_with_figures(run):
             print(error)
         """
     )
-    assert "cuda:0 has no 4294967296 bytes left: " in out
+    assert "cuda:0 has no memory for a tensor of shape (1073741824,), 4294967296 bytes" in out
 
 
 def test_a_forked_child_is_told_that_cuda_is_gone(run):
@@ -280,3 +280,59 @@ def test_a_forked_child_is_told_that_cuda_is_gone(run):
     )
     assert "this process was forked from one that used CUDA" in out
     assert out.splitlines()[-1] == "[0.0, 0.0, 0.0]"
+
+
+@needs_nvrtc
+def test_explain_shows_registers_and_how_many_programs_a_multiprocessor_holds(run):
+    out = run(
+        KERNEL
+        + """
+x = enceladus.zeros(64, device="cuda:0")
+found = add_kernel.explain(x, x, x, 64, BLOCK=64).to_dict()
+print(found["registers_per_thread"] > 0, found["spilled_bytes_per_thread"])
+print(found["occupancy"])
+"""
+    )
+    assert out.splitlines()[-2] == "True 0"
+    assert "'programs_per_multiprocessor': 16, 'threads': '100 %'" in out.splitlines()[-1]
+
+
+HAND_WRITTEN = """
+import numpy as np
+import enceladus
+text = '''
+extern "C" __global__ void add_kernel(const float* x, const float* y, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = x[i] + y[i];
+}
+'''
+kernel = enceladus.cuda_kernel(text, "add_kernel")
+"""
+
+
+@needs_nvrtc
+def test_hand_written_kernels_take_arrays_and_numbers_by_their_declared_types(run):
+    out = run(
+        HAND_WRITTEN
+        + """
+x, out = np.ones(100, np.float32), np.zeros(100, np.float32)
+kernel[1, 128](x, x, out, 100)
+print(out.sum())
+for call in (
+    lambda: kernel[1, 128](x, x, out),
+    lambda: kernel[1, 128](x, x, out, 1.5),
+    lambda: kernel[1, 2048](x, x, out, 100),
+    lambda: enceladus.cuda_kernel(text, "other"),
+):
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        print(error)
+"""
+    )
+    lines = out.splitlines()
+    assert lines[0] == "200.0"
+    assert "takes 4 arguments (x, y, out, n), but 3 were given" in lines[1]
+    assert "argument `n` of `add_kernel` is 1.5, but is declared int32" in lines[2]
+    assert "CUDA takes 1 to 1024" in lines[3]
+    assert "has no `__global__ void` function `other`" in lines[4]
