@@ -24,7 +24,8 @@ struct GroupTile {
   int64_t rows = 0, columns = 0;  // of each group
   bool splits_columns = false;    // between groups; else they split rows
 };
-// None where the groups cannot share it evenly or a thread would hold more than 128 sums.
+// None where the groups cannot share it evenly, 64 rows each, or a thread would hold more than 128
+// sums.
 std::optional<GroupTile> group_tile(int64_t rows, int64_t columns, int warp_bits);
 
 // Of the result.
