@@ -109,7 +109,8 @@ TEST(Hopper, the_lowered_kernel_is_well_formed_and_its_ring_takes_what_room_ther
   std::unique_ptr<ir::Function> tile =
       parse(matmul("num_warps = 8, math_mode = relaxed, arrays_disjoint"));
   SimtTarget target = hopper();
-  std::unique_ptr<ir::Function> function = lower(*tile, target);
+  LoweringReport report;
+  std::unique_ptr<ir::Function> function = lower(*tile, target, report);
   std::vector<std::string> mistakes = ir::verify(*function);
   EXPECT_TRUE(mistakes.empty()) << mistakes.front() << "\n" << ir::print(*function);
   int64_t taken = transforms::place_shared_memory(*function, target.shared_bytes);
