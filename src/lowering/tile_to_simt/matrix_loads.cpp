@@ -133,7 +133,7 @@ Value* Lowering::convert_by_matrix_loads(Value* array, const LinearLayout& from,
   for (int axis = static_cast<int>(shape_of(to).size()); axis-- > 0;) {
     std::optional<MatrixLoads> loads = matrix_loads(to, axis, bytes);
     if (!loads) continue;
-    Way way{along(from, axis), swizzled_memory(shape_of(to), axis, bytes), *loads};
+    Way way{simt::along(from, axis), swizzled_memory(shape_of(to), axis, bytes), *loads};
     way.vector =
         layout::contiguous_register_bits(way.from.layout, way.memory, log2_of(kRowBytes / bytes));
     if (way.vector > best.vector) best = std::move(way);
