@@ -72,6 +72,24 @@ def test_masked_off_elements_are_not_checked():
 
 
 @enceladus.jit(debug=True)
+def permute_kernel(x_ptr, index_ptr, out_ptr, BLOCK: tl.constexpr):
+    index = tl.load(index_ptr + tl.arange(0, BLOCK))
+    tl.store(out_ptr + index, tl.load(x_ptr + index))
+
+
+def test_stores_at_loaded_indices_are_made_and_checked():
+    x, out = np.arange(64, dtype=np.float32), np.full(64, -1, np.float32)
+    index = np.arange(64)[::-1].copy()
+    with enceladus.device("cpu"):
+        permute_kernel[(1,)](x, index, out, BLOCK=64)
+    np.testing.assert_array_equal(out, x)
+    index[5] = 64
+    message = r"load from `x_ptr` at element 64, outside its 64 elements .*index \(5,\)"
+    with enceladus.device("cpu"), pytest.raises(OutOfBoundsError, match=message):
+        permute_kernel[(1,)](x, index, out, BLOCK=64)
+
+
+@enceladus.jit(debug=True)
 def atomics_kernel(x_ptr, far, CAS: tl.constexpr, TILE: tl.constexpr):
     if TILE:
         offsets = tl.arange(0, 64) + far

@@ -217,6 +217,10 @@ Value* LaneEvaluator::guarded(Value* pointers, const Lanes& mask) {
 Lanes LaneEvaluator::check_bounds(const ir::Operation* access, const Address& address, Lanes mask,
                                   int view) {
   if (!kernel_.function.options().debug) return mask;
+  // In front of a loop, where no turn is known, nothing is accessed. The level says that each turn
+  // has a check of its own.
+  if (llvm::isa_and_nonnull<llvm::PoisonValue>(turn_))
+    return {mask.value, mask.is_uniform, inner_level()};
   const ir::Type element = ir::Type::number(access->operand(0)->type().dtype());
   Value* given = mask.value != nullptr ? as_vector(mask) : nullptr;
   Value* checked =
