@@ -88,7 +88,7 @@ struct Artifact {
   // program.
   std::vector<std::string> messages = {};
   std::vector<std::string> warnings = {};  // sentences that the user is shown once
-  std::string explain;  // JSON for kernel.explain
+  std::string explain;                     // JSON for kernel.explain
   bool operator==(const Artifact&) const = default;
 };
 

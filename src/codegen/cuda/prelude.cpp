@@ -75,9 +75,9 @@ std::string_view memory_type_name(DType dtype) {
 
 std::string Prelude::use(std::string_view helper) {
   auto is_named = [&](const Snippet& snippet) { return snippet.name == helper; };
-  ENC_CHECK(std::ranges::any_of(snippets(), is_named) ||
-                std::ranges::any_of(async_snippets(), is_named),
-            "no helper " + std::string(helper));
+  ENC_CHECK(
+      std::ranges::any_of(snippets(), is_named) || std::ranges::any_of(async_snippets(), is_named),
+      "no helper " + std::string(helper));
   snippets_.emplace(helper);
   return "enc_" + std::string(helper);
 }
