@@ -239,7 +239,11 @@ def cases():
         for name in ("float32", "float16", "bfloat16", "int8", "uint8")
     ]
     return [
-        *(dot_case(*row, warps[i % 3]) for i, row in enumerate(dots)),
+        # 512 sums a thread are refused on GPUs, as 128x128 in one warp would have.
+        *(
+            dot_case(name, shape, 8 if shape[:2] == (128, 128) else warps[i % 3])
+            for i, (name, shape) in enumerate(dots)
+        ),
         *(accumulate_case(name, result_dtype(name)) for name in names),
         *(accumulate_case(name, name) for name in HALVES),
         *(transposed_case(name) for name in ("float32", "float16", "int8")),
