@@ -13,6 +13,12 @@ constexpr size_t kPage = 4096;
 constexpr int kRedZoneByte = 0xCB;
 constexpr int kPoisonByte = 0xFF;  // a NaN in every float format, -1 as an integer
 
+std::string name_of(const BoundMemory& memory) {
+  std::string slot = std::to_string(memory.slot);
+  return memory.name.empty() ? "buffer(" + slot + ")"
+                             : "`" + memory.name + "` (buffer " + slot + ")";
+}
+
 size_t round_up(size_t value, size_t step) { return (value + step - 1) / step * step; }
 
 }  // namespace
@@ -22,6 +28,7 @@ struct MemoryMap::Piece {
   uintptr_t low, high;
   bool read_only, constants;
   uint32_t slot;
+  std::string name;
   uintptr_t address = 0;
 };
 
@@ -34,7 +41,7 @@ void MemoryMap::build(std::span<const BoundMemory> bound,
   std::vector<Piece> pieces;
   for (const BoundMemory& one : bound) {
     auto low = reinterpret_cast<uintptr_t>(one.data);
-    pieces.push_back({low, low + one.bytes, one.read_only, one.constants, one.slot});
+    pieces.push_back({low, low + one.bytes, one.read_only, one.constants, one.slot, name_of(one)});
   }
   // Overlapping pieces become one; bytes of constants are copies and overlap with nothing.
   std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
@@ -84,7 +91,7 @@ void MemoryMap::build(std::span<const BoundMemory> bound,
                   .high = piece.address + bytes,
                   .kind = kind,
                   .read_only = piece.read_only,
-                  .name = "buffer(" + std::to_string(piece.slot) + ")",
+                  .name = piece.name,
                   .cells = nullptr};
     if (!piece.read_only) region.cells = std::make_unique<RaceCells>(bytes + piece.low % 4);
     regions_.push_back(std::move(region));

@@ -33,6 +33,7 @@ struct BoundMemory {
   size_t bytes = 0;
   bool read_only = false;  // a buffer that no kernel may write, or constants
   bool constants = false;  // setBytes: `data` is only read
+  std::string name = {};   // in messages; empty: its slot
 };
 
 class MemoryMap {

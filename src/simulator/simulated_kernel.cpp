@@ -64,6 +64,19 @@ std::vector<uint64_t> slot_addresses(const KernelSignature& signature, const Lau
   return slots;
 }
 
+// The bindings, each with the name of the parameter that it serves.
+std::vector<BoundMemory> named(const KernelSignature& signature,
+                               std::vector<BoundMemory> bindings) {
+  for (BoundMemory& binding : bindings) {
+    for (const KernelParameter& parameter : signature.parameters) {
+      bool in_buffer =
+          parameter.kind == ParameterKind::kBuffer || parameter.kind == ParameterKind::kConstant;
+      if (in_buffer && parameter.slot == binding.slot) binding.name = parameter.name;
+    }
+  }
+  return bindings;
+}
+
 }  // namespace
 
 SimulatedKernel SimulatedKernel::load(const std::string& msl, const std::string& entry,
@@ -91,7 +104,7 @@ Reports SimulatedKernel::run(const LaunchRequest& request) const {
   for (const ThreadgroupMemory& one : request.threadgroup_memory) {
     threadgroup_bytes.push_back(one.bytes);
   }
-  memory.build(request.bindings, threadgroup_bytes);
+  memory.build(named(signature_, request.bindings), threadgroup_bytes);
   std::lock_guard<std::mutex> turn(image_->launch_mutex());
   for (const ThreadgroupArray& array : image_->threadgroup_arrays()) {
     memory.add_threadgroup_array(array.address, array.bytes,

@@ -148,7 +148,7 @@ TEST_F(FakeFramework, bounds_can_be_narrower_than_the_buffer) {
   end(encoder);
   finish(commands);
   EXPECT_EQ(status(commands), 5u);
-  EXPECT_NE(error_of(commands).find("buffer(0), which has 120 bytes"), std::string::npos)
+  EXPECT_NE(error_of(commands).find("`out` (buffer 0), which has 120 bytes"), std::string::npos)
       << error_of(commands);
   out = Owned();
   std::free(pages);
