@@ -11,6 +11,7 @@ import pytest
 from cases import CASES
 
 import enceladus
+import enceladus.language as tl
 from enceladus import MockTensor, _core, _variants
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -43,7 +44,7 @@ def cuda_artifact(monkeypatch):
         raise Compiled(artifact)
 
     def artifact_of(kernel, **arguments):
-        fresh = enceladus.jit(kernel.fn, math_mode=kernel.math_mode)
+        fresh = enceladus.jit(kernel.fn, math_mode=kernel.math_mode, debug=kernel.debug)
         with enceladus.device("cpu"), pytest.raises(Compiled) as caught:
             fresh.warmup(**arguments)
         return caught.value.artifact
@@ -71,6 +72,21 @@ def test_architectures_from_sm_80_on_take_the_text(cuda_artifact):
     artifact = cuda_artifact(example_kernel("02_softmax", "softmax_kernel"), **softmax_arguments())
     for architecture in ("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a"):
         assert nvrtc.compile_text(dict(artifact.stages)["cuda"], architecture).cubin, architecture
+
+
+@enceladus.jit(debug=True)
+def reporting(x_ptr):
+    x = tl.load(x_ptr + tl.arange(0, 64))
+    tl.device_print("x", x)
+    tl.device_assert(x > 0, "x is positive")
+
+
+def test_reports_compile_to_machine_code(cuda_artifact):
+    artifact = cuda_artifact(reporting, x_ptr=MockTensor("float64"))
+    machine_code(artifact)
+    text = dict(artifact.stages)["cuda"]
+    assert 'printf("pid (%d, %d, %d) idx (%d) x: %f\\n"' in text
+    assert "uint* messages)" in text
 
 
 def example_kernel(module, name):

@@ -100,6 +100,7 @@ Artifact compile_cuda(ir::Function& tile, const CudaOptions& options) {
   ir::walk(simt->body(), [&](const ir::Operation* op) {
     artifact.is_persistent |= op->is(ir::Opcode::kResident);
   });
+  artifact.messages = std::move(kernel.messages);
   artifact.warnings = std::move(lowering.warnings);
   artifact.explain = simt::explain_kernel(tile, *simt, lowering, {});
   artifact.stages.emplace_back("simt", ir::print(*simt, {.source_lines = true}));

@@ -55,6 +55,10 @@ void Emitter::target_operation(const ir::Operation& op) {
       return barrier(op);
     case Opcode::kMma:
       return mma(op);
+    case Opcode::kPrint:
+      return print(op);
+    case Opcode::kDeviceAssert:
+      return assertion(op);
     case Opcode::kAtomicRmw:
     case Opcode::kAtomicCas:
       return atomic(op);

@@ -17,6 +17,9 @@ class Emitter final : public codegen::Emitter {
           Prelude& prelude)
       : codegen::Emitter(function, names, dialect), prelude_(prelude) {}
 
+  // What its assertions say, in the order of their numbers.
+  const std::vector<std::string>& messages() const { return messages_; }
+
  private:
   using Index = codegen::Index;
   void target_operation(const ir::Operation& op) override;
@@ -42,6 +45,10 @@ class Emitter final : public codegen::Emitter {
 
   // --- matrix_emitter.cpp ---
   void mma(const ir::Operation& op);
+
+  // --- report_emitter.cpp ---
+  void print(const ir::Operation& op);
+  void assertion(const ir::Operation& op);
 
   // --- atomic_emitter.cpp ---
   void atomic(const ir::Operation& op);
@@ -75,6 +82,7 @@ class Emitter final : public codegen::Emitter {
   std::string shuffled(const ir::Operation& op, const std::string& value) const;
 
   Prelude& prelude_;
+  std::vector<std::string> messages_;
   // A ring and the variables that are this thread's cursor in it.
   struct Ring {
     const ir::Operation* op;

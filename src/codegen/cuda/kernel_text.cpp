@@ -35,7 +35,8 @@ class KernelWriter {
     out.line("const uint lane = threadIdx.x & 31u, warp = " + std::string(warp));
     emitter_.run();
     out.close();
-    return {entry_, prelude_.text() + signature() + emitter_.text()};
+    if (!emitter_.messages().empty()) arguments_.push_back("uint* messages");
+    return {entry_, prelude_.text() + signature() + emitter_.text(), emitter_.messages()};
   }
 
  private:

@@ -104,6 +104,14 @@ __device__ inline double enc_max_nan(double a, double b) {
   memcpy(pair, &word, sizeof(word));
 }
 )"},
+    {"fail", R"(// Keeps the first failure of a launch: its number and its program.
+__device__ inline void enc_fail(uint* messages, uint number, int x, int y, int z) {
+  if (atomicCAS(messages, 0u, number) != 0u) return;
+  messages[1] = uint(x);
+  messages[2] = uint(y);
+  messages[3] = uint(z);
+}
+)"},
     {"vector",
      R"(// N elements at once: a register array's, or those at an address aligned to their size.
 template <int Bytes> struct Word;

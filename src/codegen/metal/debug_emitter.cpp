@@ -1,5 +1,6 @@
 // Lines that a kernel prints, through os_log, and failed assertions, of which the first in a launch
 // is kept in a buffer of its own.
+#include "codegen/common/printf_text.h"
 #include "codegen/metal/dialect.h"
 #include "codegen/metal/emitter.h"
 #include "ir/builder.h"
@@ -9,49 +10,6 @@ namespace enceladus::metal {
 using ir::AttributeName;
 using ir::Operation;
 using ir::Value;
-
-namespace {
-
-// A conversion of printf and the argument it takes.
-struct Printed {
-  std::string conversion, argument;
-};
-
-Printed as_hex(DType dtype, const std::string& value) {
-  int bytes = byte_size(dtype);
-  std::string digits = "0x%0" + std::to_string(2 * bytes);
-  if (bytes == 8) return {digits + "lx", "as_type<ulong>(" + value + ")"};
-  if (bytes == 4) return {digits + "x", "as_type<uint>(" + value + ")"};
-  if (is_bool(dtype)) return {digits + "x", "uint(" + value + ")"};
-  return {digits + "x",
-          std::string("uint(as_type<") + (bytes == 2 ? "ushort" : "uchar") + ">(" + value + "))"};
-}
-
-Printed as_number(DType dtype, const std::string& value) {
-  if (is_float(dtype)) return {"%f", "float(" + value + ")"};
-  if (dtype == DType::kInt64) return {"%ld", value};
-  if (dtype == DType::kUInt64) return {"%lu", value};
-  if (is_signed(dtype) || is_bool(dtype)) return {"%d", "int(" + value + ")"};
-  return {"%u", "uint(" + value + ")"};
-}
-
-// The text within a format string within a string literal.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (char c : text) {
-    if (c == '%')
-      result += "%%";
-    else if (c == '\n')
-      result += "\\n";
-    else if (c == '"' || c == '\\')
-      result += std::string("\\") + c;
-    else
-      result += c;
-  }
-  return result;
-}
-
-}  // namespace
 
 void Emitter::print(const Operation& op) {
   prelude_.set_logs();
@@ -68,12 +26,13 @@ void Emitter::print(const Operation& op) {
     }
     format += ")";
   }
-  format += escaped(op.text(AttributeName::kText));
+  format += codegen::escaped_format(op.text(AttributeName::kText));
   if (op.operand_count() > 1) {
     DType dtype = op.operand(1)->type().dtype();
     std::string value = use(op.operand(1), r);
-    Printed printed =
-        op.integer_or(AttributeName::kHex, 0) ? as_hex(dtype, value) : as_number(dtype, value);
+    codegen::Printed printed = op.integer_or(AttributeName::kHex, 0)
+                                   ? codegen::printed_hex(dtype, value)
+                                   : codegen::printed_number(dtype, value);
     format += printed.conversion;
     arguments += ", " + printed.argument;
   }
