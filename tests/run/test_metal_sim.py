@@ -24,6 +24,8 @@ SCHEDULES = [("in order", 0), ("random", 7)]
 # What orders these programs is an atomic, and Metal's atomics order no other memory: the simulator
 # is right to report a race.
 ORDERED_BY_ATOMICS = ("a lock of cas and xchg",)
+# A tile of 16,384 elements of 4 bytes is 512 registers a thread of one warp; the limit is 256.
+TOO_LARGE_FOR_ONE_WARP = ("dot float32 128x128x32", "dot int8 128x128x32")
 
 
 def chosen_runs():
@@ -34,13 +36,15 @@ def chosen_runs():
                 yield pytest.param(case, warps, id=f"{case.name}-{warps}warps")
 
 
-def expected_error(case, arguments):
+def expected_error(case, arguments, warps):
     """The error that Metal's limits ask for, and what it names; None for most cases."""
     arrays = [value for value in arguments.values() if isinstance(value, np.ndarray)]
     if any(array.dtype == np.float64 for array in arrays):
         return enceladus.CompilationError, "float64"
     if re.match(r"atomic .*int64", case.name):
         return enceladus.CompilationError, "a 64-bit atomic"
+    if case.name in TOO_LARGE_FOR_ONE_WARP and warps == 1:
+        return enceladus.CompilationError, "512 registers a thread with num_warps=1"
     if case.name in ORDERED_BY_ATOMICS:
         return enceladus.MetalError, "race"
     return None
@@ -62,7 +66,7 @@ def test_case(case, warps, monkeypatch):
     for schedule, seed in SCHEDULES:
         arguments = case.inputs()
         before = copied(arguments)
-        error = expected_error(case, arguments)
+        error = expected_error(case, arguments, warps)
         with simulated(schedule, seed), enceladus.device("metal-sim"):
             if error is not None:
                 with pytest.raises(error[0], match=error[1]):
