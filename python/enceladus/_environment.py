@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["VARIABLES", "Variable", "cache_directory", "read"]
+__all__ = ["VARIABLES", "Variable", "cache_directory", "read", "settings"]
 
 
 def parse_switch(text: str) -> bool:
@@ -85,6 +85,12 @@ def read(name: str) -> Any:
     except ValueError as error:
         raise ValueError(f"{variable.full_name}={text!r}: {error} ({variable.doc})") from None
     return variable.default if value is None else value
+
+
+def settings() -> list[tuple[str, str]]:
+    """The full name and the text of each variable that is set."""
+    names = [variable.full_name for variable in VARIABLES.values()]
+    return [(name, os.environ[name]) for name in names if name in os.environ]
 
 
 def check_all() -> None:

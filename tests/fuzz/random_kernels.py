@@ -27,6 +27,7 @@ BLOCK = 64
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 TYPES = (*INTEGERS, *FLOATS)
+SMALLEST = 1e-40  # a denormal
 SQUARE = f"(8, {BLOCK // 8})"
 
 
@@ -300,7 +301,7 @@ def values(name: str, size: int, random: np.random.Generator) -> np.ndarray:
         return result
     with np.errstate(over="ignore"):
         result = random.standard_normal(size) * 10.0 ** random.integers(-3, 4, size)
-        result[:6] = [np.nan, np.inf, -np.inf, -0.0, 65504.0, 1e-40]
+        result[:6] = [np.nan, np.inf, -np.inf, -0.0, 65504.0, SMALLEST]
         return result.astype(numpy_type(name))
 
 

@@ -6,7 +6,6 @@ products are. Not a test suite: it covers what can differ between machines, not 
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 import time
@@ -18,6 +17,7 @@ from typing import TextIO
 import numpy as np
 
 import enceladus
+from enceladus._environment import settings
 from enceladus.cli.checks import CHECKS, MismatchError
 from enceladus.cli.fragments import fragments
 from enceladus.cli.rates import rates
@@ -82,9 +82,7 @@ def _machine(device: str) -> list[tuple[str, str]]:
         rows.append(("macOS", platform.mac_ver()[0]))
     with enceladus.device(device) as found:
         rows += [(name.replace("_", " "), value) for name, value in found.properties.items()]
-    settings = sorted(name for name in os.environ if name.startswith("ENCELADUS_"))
-    rows += [(name, os.environ[name]) for name in settings]
-    return rows
+    return rows + settings()
 
 
 def _run(name: str, check: Callable[[str], str], device: str) -> Finding:
