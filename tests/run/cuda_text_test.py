@@ -133,7 +133,7 @@ def test_products_keep_their_sums_in_registers(cuda_artifact, dtype, size, block
     assert machine_code(artifact).spills == 0
 
 
-@pytest.mark.parametrize("width, block, warps", [(64, 64, 4), (128, 64, 8)])
+@pytest.mark.parametrize("width, block, warps", [(64, 64, 8), (128, 64, 8)])
 def test_attention_keeps_its_sums_in_registers(cuda_artifact, width, block, warps):
     x = MockTensor("float16")
     artifact = cuda_artifact(
