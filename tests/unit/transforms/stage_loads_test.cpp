@@ -70,7 +70,9 @@ TEST(StageLoads, other_loads_run_a_turn_ahead_in_variables) {
   EXPECT_EQ(count(*function, Opcode::kStageBuffer), 0);
   EXPECT_EQ(count(*function, Opcode::kDescriptorLoad), 4);
   ir::walk(function->body(), [](const ir::Operation* op) {
-    if (op->is(Opcode::kFor)) EXPECT_EQ(op->result_count(), 3);
+    if (op->is(Opcode::kFor)) {
+      EXPECT_EQ(op->result_count(), 3);
+    }
   });
 }
 
