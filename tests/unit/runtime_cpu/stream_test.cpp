@@ -75,9 +75,13 @@ TEST_F(StreamTest, a_launch_may_take_long_until_it_has_been_measured_as_short) {
   auto kernel = make_kernel(&do_nothing, 0);
   const Launch launch{.kernel = kernel.get()};
   EXPECT_TRUE(stream_.may_take_long(launch));
-  enqueue(*kernel, {});
-  stream_.synchronize();
-  EXPECT_FALSE(stream_.may_take_long(launch));
+  // A busy machine can make one run long, and a dispatcher that still holds the queue says yes.
+  int runs = 0;
+  do {
+    enqueue(*kernel, {});
+    stream_.synchronize();
+  } while (stream_.may_take_long(launch) && ++runs < 1000);
+  EXPECT_LT(runs, 1000);
   Artifact artifact;
   artifact.may_not_end = true;
   auto loop = make_kernel(&do_nothing, 0, artifact);
