@@ -51,8 +51,9 @@ def test_10000_launches_leave_memory_flat():
     def launch():
         add_kernel[(4,)](x, y, out, 4096, BLOCK=1024)
 
-    # A leak of 100 bytes a launch would show; the allocator's own noise is a few pages.
-    assert growth(launch, warm_up=1000, count=10_000) < MEBIBYTE
+    # A leak of 100 bytes a launch would show each time; the kernel's huge pages come 2 MiB at once,
+    # in one of the rounds.
+    assert min(growth(launch, warm_up=1000, count=10_000) for _ in range(2)) < MEBIBYTE
 
 
 @needs_proc
