@@ -6,17 +6,13 @@ everything else is left to NVRTC.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable
-from typing import Any
 
 from enceladus import _core
-from enceladus.metal import Parameter, extents, scalar_bits, split_arguments
+from enceladus._hand_written import HandWrittenKernel, Parameter, split_arguments
 
 __all__ = ["CudaKernel", "cuda_kernel"]
 
-_MOST_THREADS = 1024
 # Types of scalars and of what pointers point to; pointers may be to others, which take any array.
 _TYPES = {
     "bool": "int1",
@@ -51,7 +47,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|restrict|__restrict(?:__)?|__grid_constant__)\b")
 
 
-class CudaKernel:
+class CudaKernel(HandWrittenKernel):
     """A hand-written kernel; see `cuda_kernel`.
 
     Attributes:
@@ -60,44 +56,11 @@ class CudaKernel:
         parameters: what a launch passes, in order.
     """
 
+    _target = "CUDA"
+
     def __init__(self, source: str, name: str, shared_bytes: int) -> None:
-        self.name = name
-        self.source = source
-        self.parameters = read_parameters(source, name)
-        described = [(p.name, p.dtype, p.is_array, p.is_written, p.slot) for p in self.parameters]
-        self._kernel = _core.TextKernel.cuda(name, source, described, shared_bytes)
-
-    def __repr__(self) -> str:
-        return f"<enceladus.CudaKernel {self.name}>"
-
-    def __getitem__(self, shape: tuple[Any, Any]) -> Callable[..., None]:
-        """The launcher for a grid of programs and the threads of each."""
-        if not isinstance(shape, tuple) or len(shape) != 2:
-            raise TypeError(f"`{self.name}` is launched as {self.name}[grid, threads](...)")
-        grid = extents(shape[0], "grid", self.name)
-        threads = extents(shape[1], "threads", self.name)
-        if not 1 <= math.prod(threads) <= _MOST_THREADS:
-            raise ValueError(
-                f"threads={shape[1]!r} for `{self.name}` is {math.prod(threads)} threads a "
-                f"program; CUDA takes 1 to {_MOST_THREADS}"
-            )
-
-        def launch(*args: Any) -> None:
-            self._kernel.launch(grid, threads, self._values(args))
-
-        return launch
-
-    def _values(self, args: tuple[Any, ...]) -> list[Any]:
-        if len(args) != len(self.parameters):
-            names = ", ".join(parameter.name for parameter in self.parameters)
-            raise TypeError(
-                f"`{self.name}` takes {len(self.parameters)} arguments ({names}), "
-                f"but {len(args)} were given"
-            )
-        return [
-            value if parameter.is_array else scalar_bits(value, parameter, self.name)
-            for parameter, value in zip(self.parameters, args, strict=True)
-        ]
+        super().__init__(source, name, read_parameters(source, name))
+        self._kernel = _core.TextKernel.cuda(name, source, self._described(), shared_bytes)
 
 
 def cuda_kernel(source: str, name: str, *, shared_bytes: int = 0) -> CudaKernel:

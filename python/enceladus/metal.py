@@ -6,23 +6,14 @@ declarations, comments and attributes; everything else is left to Metal's compil
 
 from __future__ import annotations
 
-import math
-import operator
 import re
-import struct
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from enceladus import _core
-from enceladus.interop.dtypes import numpy_dtype
+from enceladus._hand_written import HandWrittenKernel, Parameter, split_arguments
 
 __all__ = ["MetalKernel", "metal_kernel"]
 
 _MOST_BUFFERS = 31
-_MOST_THREADS = 1024
 # Types of scalars and of what pointers point to; a vector is an array of its elements' type.
 _TYPES = {
     "bool": "int1",
@@ -55,26 +46,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ATTRIBUTE = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter that a launch passes.
-
-    Attributes:
-        name: as declared.
-        dtype: of the scalar or of the array's elements; empty for arrays of any type.
-        is_array: whether an array is passed, else a number.
-        is_written: whether the kernel may store to the array.
-        slot: its buffer index.
-    """
-
-    name: str
-    dtype: str
-    is_array: bool
-    is_written: bool
-    slot: int
-
-
-class MetalKernel:
+class MetalKernel(HandWrittenKernel):
     """A hand-written kernel; see `metal_kernel`.
 
     Attributes:
@@ -83,47 +55,13 @@ class MetalKernel:
         parameters: what a launch passes, in order.
     """
 
+    _target = "Metal"
+
     def __init__(self, source: str, name: str, language_version: str, math_mode: str) -> None:
-        self.name = name
-        self.source = source
-        self.parameters = read_parameters(source, name)
+        super().__init__(source, name, read_parameters(source, name))
         major, _, minor = language_version.partition(".")
-        described = [(p.name, p.dtype, p.is_array, p.is_written, p.slot) for p in self.parameters]
-        self._kernel = _core.TextKernel(
-            name, source, described, 10 * int(major) + int(minor), math_mode
-        )
-
-    def __repr__(self) -> str:
-        return f"<enceladus.MetalKernel {self.name}>"
-
-    def __getitem__(self, shape: tuple[Any, Any]) -> Callable[..., None]:
-        """The launcher for a grid of programs and the threads of each."""
-        if not isinstance(shape, tuple) or len(shape) != 2:
-            raise TypeError(f"`{self.name}` is launched as {self.name}[grid, threads](...)")
-        grid = extents(shape[0], "grid", self.name)
-        threads = extents(shape[1], "threads", self.name)
-        if not 1 <= math.prod(threads) <= _MOST_THREADS:
-            raise ValueError(
-                f"threads={shape[1]!r} for `{self.name}` is {math.prod(threads)} threads a "
-                f"program; Metal takes 1 to {_MOST_THREADS}"
-            )
-
-        def launch(*args: Any) -> None:
-            self._kernel.launch(grid, threads, self._values(args))
-
-        return launch
-
-    def _values(self, args: tuple[Any, ...]) -> list[Any]:
-        if len(args) != len(self.parameters):
-            names = ", ".join(parameter.name for parameter in self.parameters)
-            raise TypeError(
-                f"`{self.name}` takes {len(self.parameters)} arguments ({names}), "
-                f"but {len(args)} were given"
-            )
-        return [
-            value if parameter.is_array else scalar_bits(value, parameter, self.name)
-            for parameter, value in zip(self.parameters, args, strict=True)
-        ]
+        version = 10 * int(major) + int(minor)
+        self._kernel = _core.TextKernel(name, source, self._described(), version, math_mode)
 
 
 def metal_kernel(
@@ -158,44 +96,6 @@ def metal_kernel(
     return MetalKernel(source, name, language_version, math_mode)
 
 
-def extents(value: Any, what: str, name: str) -> tuple[int, int, int]:
-    """One to three extents as three."""
-    items = value if isinstance(value, (tuple, list)) else (value,)
-    try:
-        numbers = [operator.index(item) for item in items]
-    except TypeError:
-        numbers = []
-    if not 1 <= len(numbers) <= 3:
-        raise TypeError(f"{what}={value!r} for `{name}`: an int or one to three of them")
-    if any(not 0 <= number < 2**31 for number in numbers):
-        raise ValueError(f"{what}={value!r} for `{name}`: extents are from 0 to 2147483647")
-    x, y, z = [*numbers, 1, 1][:3]
-    return x, y, z
-
-
-def scalar_bits(value: Any, parameter: Parameter, name: str) -> int:
-    """A number's bits in the type that the text declares."""
-    dtype = numpy_dtype(parameter.dtype)
-    where = f"argument `{parameter.name}` of `{name}`"
-    is_number = isinstance(value, (bool, int, float, np.generic)) or hasattr(value, "__index__")
-    if not is_number or (
-        parameter.dtype[:1] not in "bf" and isinstance(value, (float, np.floating))
-    ):
-        raise TypeError(f"{where} is {value!r}, but is declared {parameter.dtype}")
-    try:
-        if dtype.kind in "iu":
-            number = operator.index(value)
-            limits = np.iinfo(dtype)
-            if not limits.min <= number <= limits.max:
-                raise OverflowError(f"{where} is {number}, which {parameter.dtype} does not hold")
-            return number & ((1 << (8 * dtype.itemsize)) - 1)
-        data = np.asarray(value).astype(dtype).tobytes()
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{where} is {value!r}: {error}") from None
-    bits: int = struct.unpack("<Q", data.ljust(8, b"\0"))[0]
-    return bits
-
-
 def read_parameters(source: str, name: str) -> tuple[Parameter, ...]:
     """The parameters of a kernel function that a launch passes.
 
@@ -219,21 +119,6 @@ def read_parameters(source: str, name: str) -> tuple[Parameter, ...]:
     if any(slot >= _MOST_BUFFERS for slot in slots):
         raise ValueError(f"`{name}` has a buffer index above {_MOST_BUFFERS - 1}, Metal's last")
     return tuple(parameters)
-
-
-def split_arguments(text: str, start: int) -> list[str]:
-    """What stands between the parentheses that open before `start`, at its top-level commas."""
-    depth, begin, pieces = 0, start, []
-    for position in range(start, len(text)):
-        letter = text[position]
-        if letter == ")" and depth == 0:
-            pieces.append(text[begin:position])
-            return [piece.strip() for piece in pieces if piece.strip()]
-        if letter == "," and depth == 0:
-            pieces.append(text[begin:position])
-            begin = position + 1
-        depth += (letter in "(<[") - (letter in ")>]")
-    raise ValueError("the Metal text ends inside a parameter list")
 
 
 def declared_slot(declaration: str) -> int | None:
