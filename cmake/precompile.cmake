@@ -22,3 +22,10 @@ function(enceladus_share_precompiled target other)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   set_property(TARGET ${target} PROPERTY ENCELADUS_PRECOMPILED_BY ${owner})
 endfunction()
+
+# enceladus_unity(TARGET): a few files of the target a compilation, which halves a clean build: the
+# templates of a header are instantiated once for them. Names in anonymous namespaces must differ
+# within a target; -DENCELADUS_UNITY=OFF compiles file by file, for those who edit C++.
+function(enceladus_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ENCELADUS_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+endfunction()

@@ -25,5 +25,6 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_6
   target_link_libraries(enceladus_metal_sim PRIVATE enceladus_simulator Threads::Threads)
   target_include_directories(enceladus_metal_sim PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_options(enceladus_metal_sim PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete)
+  enceladus_unity(enceladus_metal_sim)
   install(TARGETS enceladus_metal_sim LIBRARY DESTINATION enceladus)
 endif()

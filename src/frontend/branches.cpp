@@ -114,10 +114,6 @@ class Joiner {
   std::vector<ir::Value*> leaves_[2];
 };
 
-bool has_pending_flag(const State& state) {
-  return state.returned.is_runtime() || state.broke.is_runtime() || state.continued.is_runtime();
-}
-
 }  // namespace
 
 void join_branches(Context& context, ir::Operation* op, State on_true, State on_false,

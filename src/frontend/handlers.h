@@ -12,6 +12,11 @@ namespace enceladus::frontend {
 
 template <FunctionId id>
 Value handle(const Arguments& arguments);
+#define FUNCTION(Enumerator, ...) \
+  template <>                     \
+  Value handle<FunctionId::k##Enumerator>(const Arguments&);
+#include "frontend/functions.def"
+#undef FUNCTION
 
 // An argument `mask`, as an int1 of the shape; null where it is absent or the constant True.
 ir::Value* mask_argument(const Arguments& arguments, std::span<const int64_t> shape);

@@ -8,10 +8,6 @@
 namespace enceladus::frontend {
 namespace {
 
-bool has_pending_flag(const State& state) {
-  return state.returned.is_runtime() || state.broke.is_runtime() || state.continued.is_runtime();
-}
-
 void run_assignment(Context& context, const Node& node) {
   Value value = evaluate(context, *node.first);
   for (const Node* target : node.items) assign(context, *target, value);

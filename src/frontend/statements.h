@@ -10,6 +10,11 @@
 
 namespace enceladus::frontend {
 
+// Whether a `return`, `break` or `continue` may have been reached, known at run time only.
+inline bool has_pending_flag(const State& state) {
+  return state.returned.is_runtime() || state.broke.is_runtime() || state.continued.is_runtime();
+}
+
 using Block = std::span<const Node* const>;
 
 // `is_tail`: nothing of the function comes behind the block, so variables need not be merged.

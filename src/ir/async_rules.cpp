@@ -1,15 +1,13 @@
 #include "ir/async_rules.h"
 
+#include "ir/type_rules.h"
+
 namespace enceladus::ir {
 namespace {
 
 constexpr int64_t kGroupThreads = 128;
 constexpr int64_t kMatrixRegisters = 8;  // of a thread in one store of four 8x8 matrices
 constexpr size_t kPlaceNumbers = 8;
-
-std::string unless(bool holds, std::string_view message) {
-  return holds ? std::string() : std::string(message);
-}
 
 bool is_ring(const Value* value) {
   return value->definition() && value->definition()->is(Opcode::kRing);

@@ -3,16 +3,13 @@
 #include <algorithm>
 
 #include "ir/async_rules.h"
+#include "ir/type_rules.h"
 
 namespace enceladus::ir {
 namespace {
 
 constexpr int64_t kLanes = 32;
 constexpr int64_t kLaneBits = 5;
-
-std::string unless(bool holds, std::string_view message) {
-  return holds ? std::string() : std::string(message);
-}
 
 bool is_array(const Type& type) { return type.is_tile() && type.rank() == 1; }
 

@@ -14,10 +14,6 @@ using Shape = std::vector<int64_t>;
 
 Shape shape_of(const Type& type) { return {type.shape().begin(), type.shape().end()}; }
 
-std::string unless(bool holds, std::string_view message) {
-  return holds ? std::string() : std::string(message);
-}
-
 bool is_tile_of(const Type& type, const Type& element, const Shape& shape) {
   return type == element.element().with_shape(shape);
 }

@@ -3,10 +3,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "ir/ir.h"
 
 namespace enceladus::ir {
+
+// The message where a rule does not hold.
+inline std::string unless(bool holds, std::string_view message) {
+  return holds ? std::string() : std::string(message);
+}
 
 // What is wrong with the operation's types, or an empty string. The operands satisfy their own
 // rules of ops.def and the required attributes are there.

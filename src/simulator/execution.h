@@ -32,7 +32,6 @@
 
 namespace enceladus::simulator {
 
-inline constexpr uint32_t kLanes = 32;
 // Bits of mem_flags.
 inline constexpr uint32_t kDeviceMemory = 1;
 inline constexpr uint32_t kThreadgroupMemory = 2;

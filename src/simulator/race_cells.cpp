@@ -4,10 +4,11 @@
 
 #include <new>
 
+#include "simulator/simd_operations.h"
+
 namespace enceladus::simulator {
 namespace {
 
-constexpr uint32_t kLanes = 32;
 constexpr size_t kWord = 4;
 
 bool ordered_after_write(const Cell& cell, const CellAccess& access) {

@@ -11,8 +11,6 @@
 namespace enceladus::simulator {
 namespace {
 
-constexpr uint32_t kLanes = 32;
-
 // A half that computes as hardware does: every operation rounds to half.
 struct Half {
   float value;

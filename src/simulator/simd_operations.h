@@ -6,6 +6,8 @@
 
 namespace enceladus::simulator {
 
+inline constexpr uint32_t kLanes = 32;  // of a SIMD group
+
 enum class FragmentLayout : uint8_t;
 
 struct SimdOperands {

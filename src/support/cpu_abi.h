@@ -6,6 +6,9 @@
 
 namespace enceladus {
 
+// Of each worker's scratch, the runtime's own.
+inline constexpr uint64_t kScratchHeaderBytes = 64;
+
 // Why a program stopped early or what it has to say. The kernel calls these through CpuHost; each
 // returns to the kernel, which goes on (a failed assertion is reported at the next
 // synchronization).

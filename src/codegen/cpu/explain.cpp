@@ -9,7 +9,6 @@ namespace {
 
 using ir::Opcode;
 using ir::Operation;
-using ir::Value;
 
 void add_place(JsonWriter& json, const Location& location) {
   if (!location.known()) return;
@@ -37,7 +36,7 @@ std::string dot_shape(const Operation& dot) {
   return shape + std::to_string(a.extent(a.rank() - 1));
 }
 
-std::string dtype_text(const Value* value) {
+std::string dtype_text(const ir::Value* value) {
   return std::string(info(value->type().dtype()).python_name);
 }
 
@@ -106,7 +105,7 @@ void add_accesses(JsonWriter& json, const ir::Function& function) {
 void add_tiles(JsonWriter& json, const ir::Function& function, const loop::Plan& plan) {
   json.begin_list("tiles");
   ir::walk(function.body(), [&](const Operation* op) {
-    for (const Value* value : op->results()) {
+    for (const ir::Value* value : op->results()) {
       bool is_in_scratch = value->type().is_tile() && plan.buffer(value) >= 0;
       if (!value->type().is_tile() || (value->name().empty() && !is_in_scratch)) continue;
       json.begin_object();

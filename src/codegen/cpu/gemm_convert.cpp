@@ -5,7 +5,7 @@
 namespace enceladus::cpu {
 namespace {
 
-llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype) {
+llvm::Type* storage_type(llvm::LLVMContext& context, DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
       return llvm::Type::getHalfTy(context);
@@ -44,12 +44,12 @@ llvm::Value* convert(llvm::IRBuilderBase& builder, const Packing& packing, llvm:
 }  // namespace
 
 llvm::Type* packed_type(llvm::LLVMContext& context, DType dtype) {
-  return memory_type(context, dtype);
+  return storage_type(context, dtype);
 }
 
 llvm::Value* emit_load_packed(llvm::IRBuilderBase& builder, const Packing& packing,
                               llvm::Value* pointer, int count) {
-  llvm::Type* type = memory_type(builder.getContext(), packing.source);
+  llvm::Type* type = storage_type(builder.getContext(), packing.source);
   if (count > 1) type = llvm::FixedVectorType::get(type, count);
   llvm::Value* loaded =
       builder.CreateAlignedLoad(type, pointer, llvm::Align(byte_size(packing.source)));

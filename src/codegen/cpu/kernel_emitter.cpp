@@ -14,7 +14,6 @@ namespace {
 
 using llvm::Value;
 
-constexpr uint64_t kHeaderBytes = 64;  // of scratch, the runtime's own
 constexpr uint64_t kSpareBytes = 64;
 
 class KernelEmitter {
@@ -46,7 +45,7 @@ class KernelEmitter {
     kernel_.allocas = builder_.CreateAlloca(builder_.getInt8Ty());  // marks their place
     kernel_.spare = kernel_.allocate(llvm::ArrayType::get(builder_.getInt8Ty(), kSpareBytes));
     llvm::cast<llvm::AllocaInst>(kernel_.spare)->setAlignment(llvm::Align(kSpareBytes));
-    kernel_.scratch = byte_offset(kernel_.header, kHeaderBytes);
+    kernel_.scratch = byte_offset(kernel_.header, kScratchHeaderBytes);
     kernel_.dot_scratch =
         byte_offset(kernel_.scratch, static_cast<uint64_t>(kernel_.plan.scratch_bytes));
     fetch_arguments();

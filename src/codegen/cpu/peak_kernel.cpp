@@ -7,6 +7,7 @@
 
 #include "codegen/cpu/ir_loops.h"
 #include "codegen/cpu/object_code.h"
+#include "support/cpu_abi.h"
 
 namespace enceladus::cpu {
 namespace {
@@ -14,7 +15,6 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t kRounds = 50'000;
-constexpr int64_t kHeaderBytes = 64;  // of scratch, the runtime's own
 
 // Enough to hide the latency of a multiply-add (4 or 5 cycles, two a cycle), with room for the
 // factor and the addend.
@@ -55,9 +55,10 @@ void emit(llvm::Module& module, const HostTarget& host, const std::string& entry
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, entry, module);
   builder.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", function));
   Value* result = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), function->getArg(3),
-                                                     static_cast<uint64_t>(kHeaderBytes));
+                                                     kScratchHeaderBytes);
   emit_loop(builder, {function->getArg(1), function->getArg(2)}, [&](Value*) {
-    builder.CreateAlignedStore(run_program(builder, host), result, llvm::Align(kHeaderBytes));
+    builder.CreateAlignedStore(run_program(builder, host), result,
+                               llvm::Align(kScratchHeaderBytes));
   });
   builder.CreateRetVoid();
 }

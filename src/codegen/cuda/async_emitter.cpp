@@ -23,8 +23,6 @@ constexpr int64_t kInstructionBytes = 32;
 constexpr int64_t kWordElements = 8;  // 16-bit elements of A in registers, an instruction
 constexpr const char* kGroupLeader = "(threadIdx.x & 127) == 0";
 
-std::string number(int64_t value) { return std::to_string(value); }
-
 const Operation& ring_of(const Operation& op, int operand) {
   return *op.operand(operand)->definition();
 }

@@ -8,10 +8,6 @@ namespace {
 constexpr int kWords = 4;  // of A in registers, an instruction
 constexpr int kRegistersALine = 16;
 
-std::string number(int64_t value) { return std::to_string(value); }
-
-char constraint(DType dtype) { return dtype == DType::kFloat32 ? 'f' : 'r'; }
-
 // `"+f"(d[0]), "+f"(d[1]), ...`
 std::string in_and_out(DType dtype, int64_t registers) {
   std::string text;
@@ -23,7 +19,7 @@ std::string in_and_out(DType dtype, int64_t registers) {
 }
 
 // `%0, %1, ...` in lines of an assembler's string.
-std::string places(int64_t first, int64_t count) {
+std::string register_places(int64_t first, int64_t count) {
   std::string text;
   for (int64_t i = 0; i < count; ++i) {
     if (i) text += i % kRegistersALine == 0 ? ",\"\n      \" " : ", ";
@@ -68,7 +64,7 @@ AsyncText wgmma_text(const WgmmaForm& form) {
                      (form.b_transposed ? "t" : "n");
   std::string a, a_inputs;
   if (form.a_in_registers) {
-    a = "{" + places(next, kWords) + "}";
+    a = "{" + register_places(next, kWords) + "}";
     for (int i = 0; i < kWords; ++i) a_inputs += "\"r\"(enc_word(a + " + number(2 * i) + ")), ";
     next += kWords;
   } else {
@@ -86,9 +82,9 @@ AsyncText wgmma_text(const WgmmaForm& form) {
   return {name, head + "__device__ inline void " + name + "(" + sum + "* d, " + a_parameter +
                     ", ulong b, int add) {\n  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, " +
                     add + ", 0;\\n\"\n      \"wgmma.mma_async.sync.aligned." + shape + "." +
-                    sum_type + "." + form.input + "." + form.input + " {" + places(0, registers) +
-                    "}, \"\n      \"" + a + ", " + b + ", " + flags +
-                    ";\\n}\"\n      : " + in_and_out(form.sum, registers) +
+                    sum_type + "." + form.input + "." + form.input + " {" +
+                    register_places(0, registers) + "}, \"\n      \"" + a + ", " + b + ", " +
+                    flags + ";\\n}\"\n      : " + in_and_out(form.sum, registers) +
                     "\n      : " + a_inputs + "\"l\"(b), \"r\"(add));\n}\n"};
 }
 

@@ -9,6 +9,13 @@
 
 namespace enceladus::cuda {
 
+inline std::string number(int64_t value) { return std::to_string(value); }
+
+// The letter by which an assembler's line takes a register of the type.
+inline char constraint(DType dtype) {
+  return dtype == DType::kFloat64 ? 'd' : dtype == DType::kFloat32 ? 'f' : 'r';
+}
+
 struct AsyncText {
   std::string name;
   std::string text;

@@ -6,7 +6,7 @@
 namespace enceladus::cuda {
 namespace {
 
-constexpr Snippet kSnippets[] = {
+constexpr Snippet kAsyncSnippets[] = {
     {"shared_address", R"(__device__ inline int enc_shared_address(const void* pointer) {
   return int(__cvta_generic_to_shared(pointer));
 }
@@ -102,6 +102,6 @@ __device__ inline ulong enc_moved(ulong matrix, int bytes) {
 
 }  // namespace
 
-std::span<const Snippet> async_snippets() { return kSnippets; }
+std::span<const Snippet> async_snippets() { return kAsyncSnippets; }
 
 }  // namespace enceladus::cuda

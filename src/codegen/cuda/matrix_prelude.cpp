@@ -31,10 +31,6 @@ std::string ptx_type(DType dtype, bool is_operand) {
 }
 
 // How the assembler takes a register of a type.
-char constraint(DType dtype) {
-  return dtype == DType::kFloat64 ? 'd' : dtype == DType::kFloat32 ? 'f' : 'r';
-}
-
 class Writer {
  public:
   Writer(std::string_view instruction, DType a, DType b, DType accumulator)

@@ -37,7 +37,7 @@ int32_t element_code(DType dtype) {
 }
 
 // CUtensorMapSwizzle.
-int32_t swizzle_code(int64_t row_bytes) { return row_bytes == 128 ? 3 : row_bytes == 64 ? 2 : 1; }
+int32_t driver_swizzle(int64_t row_bytes) { return row_bytes == 128 ? 3 : row_bytes == 64 ? 2 : 1; }
 
 std::vector<LaunchExpression> expressions(const Operation& op, AttributeName name) {
   std::vector<LaunchExpression> result;
@@ -66,7 +66,7 @@ TensorMap tensor_map_of(const Operation& op) {
   std::ranges::transform(box, std::back_inserter(map.box),
                          [](int64_t extent) { return static_cast<int32_t>(extent); });
   map.element = element_code(op.operand(0)->type().dtype());
-  map.swizzle = swizzle_code(op.integer(AttributeName::kSwizzle));
+  map.swizzle = driver_swizzle(op.integer(AttributeName::kSwizzle));
   bool is_stored = std::ranges::any_of(
       op.result()->users(), [](const Operation* user) { return user->is(Opcode::kCopyOut); });
   map.promotion = is_stored ? 0 : kPromote128Bytes;

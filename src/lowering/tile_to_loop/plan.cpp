@@ -65,9 +65,10 @@ int loop_depth(const ir::Region* region) {
 }
 
 // Chooses tiles that it is dearer to compute again than to keep.
-class Sharing {
+class RecomputeChoice {
  public:
-  Sharing(const ir::Function& function, const Grouping& grouping, std::vector<char>& is_stored)
+  RecomputeChoice(const ir::Function& function, const Grouping& grouping,
+                  std::vector<char>& is_stored)
       : grouping_(grouping),
         is_stored_(is_stored),
         walk_(function, is_stored),
@@ -193,7 +194,7 @@ Plan make_plan(const ir::Function& function, const DotTileLayout& dot_layout) {
   for (;;) {
     Grouping grouping = cut_into_groups(function, loops.dot_loops, is_stored);
     if (!grouping.is_final) continue;
-    if (Sharing(function, grouping, is_stored).choose()) continue;
+    if (RecomputeChoice(function, grouping, is_stored).choose()) continue;
     grouping.plan.dot_loops = std::move(loops.dot_loops);
     grouping.plan.refused_loops = std::move(loops.refused);
     place_buffers(grouping, function, dot_layout);

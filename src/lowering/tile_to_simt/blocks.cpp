@@ -21,8 +21,6 @@ using ir::Value;
 
 namespace {
 
-const Type kInt32 = Type::number(DType::kInt32);
-
 bool any(std::span<const int64_t> bases) {
   return std::ranges::any_of(bases, [](int64_t base) { return base != 0; });
 }

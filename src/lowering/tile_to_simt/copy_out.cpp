@@ -17,8 +17,7 @@ using ir::Value;
 namespace {
 
 constexpr int64_t kPanelBuffers = 2;  // of a group
-constexpr int64_t kPanelAlignment = 1024;
-constexpr int kPairBits = 2;  // of registers: two columns, two rows
+constexpr int kPairBits = 2;          // of registers: two columns, two rows
 constexpr int kMatrixBits = 3;
 
 // Where each lane's row of four 8x8 matrices of 16-bit elements lies: layout -> panel. Two of the

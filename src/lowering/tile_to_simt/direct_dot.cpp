@@ -21,8 +21,6 @@ using ir::Value;
 
 namespace {
 
-const Type kInt32 = Type::number(DType::kInt32);
-
 // The registers of the layout of which only those of one step are left.
 Bases of_one_step(Bases bases, const LinearLayout& layout, int depth_axis, int depth_bits) {
   std::vector<int64_t> kept;

@@ -4,6 +4,7 @@
 
 #include "analysis/effects.h"
 #include "ir/builder.h"
+#include "lowering/tile_to_simt/refusal.h"
 #include "support/check.h"
 
 namespace enceladus::simt {
@@ -14,20 +15,8 @@ using ir::Opcode;
 using ir::Operation;
 using ir::Value;
 
-constexpr int64_t kInstructionBytes = 32;  // of an instruction's depth
 constexpr int64_t kPanelBytes = 128;
-constexpr int64_t kPanelAlignment = 1024;
 constexpr int64_t kMostSlots = 8;
-
-// Why a product or a store does not qualify. Thrown within this file only, so that each condition
-// is one line.
-struct Refusal {
-  std::string reason;
-};
-
-void require(bool condition, const char* reason) {
-  if (!condition) throw Refusal{reason};
-}
 
 // The instruction's name of an operand type; empty where it has none for the sum's type.
 std::string input_name(const Operation& dot) {

@@ -27,6 +27,8 @@
 
 namespace enceladus::simt {
 
+inline constexpr int64_t kPanelAlignment = 1024;  // bytes, of what a tensor map swizzles
+
 // A load by the copy engine.
 struct RingLoad {
   const ir::Operation* load = nullptr;

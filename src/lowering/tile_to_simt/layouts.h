@@ -36,6 +36,9 @@ int register_bits(const LinearLayout& layout);
 int register_count(const LinearLayout& layout);
 int warp_bits(const LinearLayout& layout);
 
+// Whether a position bit selects along the axis.
+inline bool is_on(const TileBit& bit, int axis) { return !bit.none() && bit.axis == axis; }
+
 LinearLayout make_layout(std::span<const int64_t> shape, std::span<const TileBit> registers,
                          std::span<const TileBit> lanes, std::span<const TileBit> warps);
 // What a position bit maps to.

@@ -25,6 +25,8 @@
 
 namespace enceladus::simt {
 
+inline const ir::Type kInt32 = ir::Type::number(DType::kInt32);
+
 class Lowering {
  public:
   Lowering(const ir::Function& tile, const SimtTarget& target, LoweringReport& report);

@@ -13,11 +13,7 @@ using ir::Operation;
 using ir::Type;
 using ir::Value;
 
-namespace {
-
-const Type kInt32 = Type::number(DType::kInt32);
-
-}  // namespace
+namespace {}  // namespace
 
 // The accumulator, zero, with the operands' places; before the loop.
 void Lowering::start_matmul(const MatmulLoop& matmul) {

@@ -15,7 +15,7 @@ using ir::Operation;
 using ir::Value;
 
 constexpr int64_t kSmallest = 16, kLargest = 128;
-constexpr int kMostWarps = 8;
+constexpr int kMostMppWarps = 8;
 
 bool is_zero(const Value* value) {
   const Operation* op = value->definition();
@@ -67,7 +67,7 @@ class Matcher {
       if (extent < kSmallest || extent > kLargest)
         return "the output tile is " + std::to_string(result.extent(0)) + "x" +
                std::to_string(result.extent(1)) + ", but each dimension must be 16 to 128";
-    if (options_.num_warps > kMostWarps)
+    if (options_.num_warps > kMostMppWarps)
       return "num_warps is " + std::to_string(options_.num_warps) + ", but at most 8 warps serve";
     if (!options_.arrays_small) return "an array has 2^31 elements or more";
     return "";

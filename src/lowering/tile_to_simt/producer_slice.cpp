@@ -1,5 +1,7 @@
 #include "lowering/tile_to_simt/producer_slice.h"
 
+#include "lowering/tile_to_simt/refusal.h"
+
 namespace enceladus::simt {
 
 using ir::OpClass;
@@ -7,18 +9,7 @@ using ir::Opcode;
 using ir::Operation;
 using ir::Value;
 
-namespace {
-
-// Why a load cannot be made ahead. Thrown within this file only.
-struct Refusal {
-  const char* reason;
-};
-
-void require(bool condition, const char* reason) {
-  if (!condition) throw Refusal{reason};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string Slicer::add(const Operation& load, std::span<const Value* const> scalars) {
   ProducerSlice before = slice_;

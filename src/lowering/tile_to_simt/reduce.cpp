@@ -18,8 +18,6 @@ using ir::Value;
 
 namespace {
 
-bool is_on(const TileBit& bit, int axis) { return !bit.none() && bit.axis == axis; }
-
 // The layout with the bits on the axis at `dim` made free.
 LinearLayout without_bits(const LinearLayout& layout, Dim dim, int axis) {
   std::array<std::vector<TileBit>, 3> bits = {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "lowering/tile_to_simt/refusal.h"
 #include "support/check.h"
 
 namespace enceladus::simt {
@@ -19,18 +20,9 @@ constexpr int64_t kAlignment = 16;              // of addresses and strides, byt
 constexpr int64_t kEndless = int64_t{1} << 31;  // extent of an axis that the kernel indexes
 constexpr size_t kMostAxes = 5;
 
-// Why a descriptor has no map. Thrown within this file only.
-struct Refusal {
-  std::string reason;
-};
-
-void require(bool condition, const char* reason) {
-  if (!condition) throw Refusal{reason};
-}
-
-class Matcher {
+class MapMatcher {
  public:
-  Matcher(const Operation& access, analysis::AffineForms& forms, const analysis::Facts& facts)
+  MapMatcher(const Operation& access, analysis::AffineForms& forms, const analysis::Facts& facts)
       : access_(access), forms_(forms), facts_(facts) {}
 
   TensorMapPlan match() {
@@ -162,7 +154,7 @@ class Matcher {
 TensorMapMatch match_tensor_map(const Operation& access, analysis::AffineForms& forms,
                                 const analysis::Facts& facts) {
   try {
-    return {Matcher(access, forms, facts).match(), {}};
+    return {MapMatcher(access, forms, facts).match(), {}};
   } catch (const Refusal& refusal) {
     return {std::nullopt, refusal.reason};
   }

@@ -5,8 +5,6 @@
 namespace enceladus::simt {
 namespace {
 
-bool is_on(const TileBit& bit, int axis) { return !bit.none() && bit.axis == axis; }
-
 LinearLayout gathered(const LinearLayout& layout, int axis, bool use_lanes) {
   std::vector<TileBit> registers = images(layout, Dim::kRegister);
   std::vector<TileBit> lanes = images(layout, Dim::kLane), warps = images(layout, Dim::kWarp);

@@ -6,11 +6,10 @@ namespace enceladus::simt {
 namespace {
 
 constexpr int64_t kGroupThreads = 128;
-constexpr int64_t kMostSums = 128;         // of a thread
-constexpr int64_t kMostColumns = 256;      // of an instruction
-constexpr int64_t kInstructionBytes = 32;  // of an instruction's depth
-constexpr int64_t kCoreRows = 8;           // of the matrices that the descriptor strides over
-constexpr int64_t kTransposedDepth = 16;   // rows of an instruction's depth, of 16-bit elements
+constexpr int64_t kMostSums = 128;        // of a thread
+constexpr int64_t kMostColumns = 256;     // of an instruction
+constexpr int64_t kCoreRows = 8;          // of the matrices that the descriptor strides over
+constexpr int64_t kTransposedDepth = 16;  // rows of an instruction's depth, of 16-bit elements
 constexpr int64_t kUnusedStride = 16;
 
 // Registers and lanes of 64 rows, then further rows; warps by `upper`, the images of the bits that

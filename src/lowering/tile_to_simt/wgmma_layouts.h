@@ -18,6 +18,7 @@ namespace enceladus::simt {
 
 inline constexpr int kGroupWarps = 4;
 inline constexpr int64_t kGroupRows = 64;
+inline constexpr int64_t kInstructionBytes = 32;  // of an instruction's depth
 
 // How the groups share a product of rows x columns.
 struct GroupTile {

@@ -10,6 +10,10 @@
 
 namespace enceladus::cuda {
 
+// CUdevice_attribute.
+inline constexpr int kMultiprocessors = 16;
+inline constexpr int kSharedBytesOptIn = 97;
+
 class Context {
  public:
   // Retains the primary context of the device, for the rest of the process.

@@ -16,9 +16,7 @@ namespace {
 
 // CUdevice_attribute.
 constexpr int kGridX = 5, kGridY = 6, kGridZ = 7;
-constexpr int kMultiprocessors = 16;
 constexpr int kL2Bytes = 38;
-constexpr int kSharedBytesOptIn = 97;
 constexpr int kMajor = 75, kMinor = 76;
 
 constexpr int64_t kRandomChunk = int64_t{1} << 20;  // elements made on the host at a time

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <mutex>
 
-#include "runtime/common/failure.h"
 #include "runtime/cuda/library.h"
 
 namespace enceladus::cuda {
@@ -15,8 +14,6 @@ constexpr int kOldestDriver = 12000;
 
 enum class State : uint8_t { kUntouched, kUsable, kForked };
 std::atomic<State> state{State::kUntouched};
-
-[[noreturn]] void fail(const std::string& message) { throw DeviceFailure("cuda", message); }
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);

@@ -7,9 +7,7 @@
 namespace enceladus::cuda {
 namespace {
 
-// CUdevice_attribute and CUfunction_attribute.
-constexpr int kMultiprocessors = 16;
-constexpr int kSharedBytesOptIn = 97;
+// CUfunction_attribute.
 constexpr int kMostThreads = 0;
 constexpr int kStaticSharedBytes = 1;
 constexpr int kDynamicSharedBytes = 8;

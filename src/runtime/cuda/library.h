@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/common/failure.h"
+
 namespace enceladus::cuda {
+
+[[noreturn]] inline void fail(const std::string& message) { throw DeviceFailure("cuda", message); }
 
 // Folders to look in besides the loader's own, in order. Set by whoever knows where Python
 // packages are; call before the first load.

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "runtime/common/failure.h"
 #include "runtime/cuda/library.h"
 
 namespace enceladus::cuda {
@@ -22,8 +21,6 @@ struct Nvrtc {
   int (*destroy)(Program*);
   const char* (*error_string)(int);
 };
-
-[[noreturn]] void fail(const std::string& message) { throw DeviceFailure("cuda", message); }
 
 template <class Function>
 void bind(void* library, const char* symbol, Function& function) {

@@ -10,7 +10,6 @@ namespace {
 
 // Records of failed assertions in one buffer; a batch with more such launches takes another.
 constexpr uint64_t kFailureRecords = 64;
-constexpr int32_t kSimdWidth = 32;
 
 [[noreturn]] void fail_call(const char* call) {
   throw DeviceFailure("metal", std::string(call) + ": nil");

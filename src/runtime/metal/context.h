@@ -10,6 +10,8 @@
 
 namespace enceladus::metal {
 
+inline constexpr int32_t kSimdWidth = 32;  // threads of a SIMD group, on every Apple GPU
+
 // Which framework to open.
 struct FrameworkSource {
   std::vector<std::string> libraries;  // shared objects with the symbols of both

@@ -7,8 +7,6 @@
 namespace enceladus::metal {
 namespace {
 
-constexpr int32_t kSimdWidth = 32;
-
 [[noreturn]] void refuse(const Artifact& artifact, const std::string& reason) {
   throw DeviceFailure("metal", "kernel `" + artifact.kernel + "`: " + reason);
 }
