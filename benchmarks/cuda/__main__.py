@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 
 import enceladus
-from benchmarks.cuda import launches, products, rows
+from benchmarks.cuda import compiling, launches, products, rows
 from benchmarks.cuda.workload import run
 
 
@@ -74,6 +74,13 @@ def markdown(result):
             names = ("host us", "device us", "round trip us")
             values = (f"{row[key]:.2f}" if row.get(key) else "" for key in names)
             lines.append(f"| {name} | {' | '.join(values)} |")
+    if result["compile"]:
+        lines += ["", "| first launch of a new process | cold ms | warm ms | import ms |"]
+        lines += ["|---|---:|---:|---:|"]
+        for name, row in result["compile"].items():
+            names = ("cold ms", "warm ms", "import ms")
+            values = (f"{row[key]:.1f}" if row.get(key) else "failed" for key in names)
+            lines.append(f"| {name} | {' | '.join(values)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -92,7 +99,7 @@ def main():
     parser.add_argument("--contenders", default="", help="names, apart by commas; all by default")
     options = parser.parse_args()
     torch.manual_seed(0)
-    result = {"machine": machine(), "workloads": {}, "launches": {}}
+    result = {"machine": machine(), "workloads": {}, "launches": {}, "compile": {}}
     print(result["machine"], flush=True)
     wanted = [part for part in options.only.split(",") if part]
     chosen = [name for name in options.contenders.split(",") if name]
@@ -108,6 +115,10 @@ def main():
         result["launches"] = launches.run()
         for name, row in result["launches"].items():
             print("launch", name, row, flush=True)
+    if not wanted or "compile" in wanted:
+        result["compile"] = compiling.run()
+        for name, row in result["compile"].items():
+            print("compile", name, row, flush=True)
     write(result, options.out)
 
 

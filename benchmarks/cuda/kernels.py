@@ -61,18 +61,6 @@ def cumsum_kernel(x_ptr, out_ptr, columns, stride, BLOCK: tl.constexpr):
 
 
 @enceladus.jit
-def compare_histogram_kernel(x_ptr, out_ptr, n, steps, BINS: tl.constexpr, BLOCK: tl.constexpr):
-    bins = tl.arange(0, BINS)
-    counts = tl.zeros((BINS,), dtype=tl.int32)
-    start = tl.program_id(0) * steps * BLOCK
-    for step in range(steps):
-        offsets = start + step * BLOCK + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + offsets, mask=offsets < n, other=-1)
-        counts += tl.sum((x[:, None] == bins[None, :]).to(tl.int32), axis=0)
-    tl.atomic_add(out_ptr + bins, counts)
-
-
-@enceladus.jit
 def atomic_histogram_kernel(x_ptr, out_ptr, n, steps, BINS: tl.constexpr, BLOCK: tl.constexpr):
     start = tl.program_id(0) * steps * BLOCK
     for step in range(steps):

@@ -41,3 +41,9 @@ def triton_kernels():
 def compiled(function):
     """torch.compile of a function, for one shape."""
     return torch.compile(function, dynamic=False)
+
+
+@functools.cache
+def tuned(function):
+    """The same, with the compiler's own search among its kernels and libraries' for products."""
+    return torch.compile(function, dynamic=False, mode="max-autotune-no-cudagraphs")

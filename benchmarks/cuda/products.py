@@ -6,6 +6,7 @@ import torch
 
 import enceladus
 import enceladus.language as tl
+from benchmarks.cuda.peers import tuned
 from benchmarks.cuda.workload import Workload
 
 F = torch.nn.functional
@@ -84,12 +85,17 @@ def matmul(m, n, k, dtype):
         configs=tile_configs(ACC=ours),
         triton_configs=triton_configs,
         peers={"cuBLAS": lambda s: peer(s["a"], s["b"])},
+        slow_peers={"torch.compile max-autotune": lambda s: tuned(peer)(s["a"], s["b"])},
     )
 
 
 def pointer_matmul(size, dtype):
     """Rows that tensor maps cannot describe."""
-    tiles = ((128, 128, 32, 8, 4), (64, 64, 32, 4, 4), (64, 128, 32, 4, 4), (64, 64, 64, 4, 3))
+    tiles = (
+        (128, 128, 32, 8, 4), (64, 64, 32, 4, 4), (64, 128, 32, 4, 4), (64, 64, 64, 4, 3),
+        (64, 64, 32, 8, 4), (32, 64, 64, 4, 3), (64, 32, 64, 4, 3), (32, 64, 32, 4, 4),
+        (32, 32, 64, 4, 3), (32, 32, 128, 4, 2), (32, 32, 64, 2, 3),
+    )  # fmt: skip
     return Workload(
         title=f"matmul by pointers {size}^3 {OURS[dtype]}",
         make=lambda: operands(size, size, size, dtype),

@@ -144,7 +144,8 @@ def histogram(exponent, bins):
         return (s["x"], s["out"], size, steps), grid
 
     counted = ((1024, 16, 4), (2048, 16, 8), (4096, 8, 8), (1024, 64, 4))
-    compared = ((128, 64, 8), (64, 128, 8), (64, 64, 4), (128, 128, 8), (256, 64, 8))
+    # Programs that meet in few counts of device memory: one or two a processor.
+    tallied = ((4096, 16, 16), (4096, 32, 16), (8192, 16, 32), (8192, 8, 32), (16384, 8, 32))
 
     def configs(sizes):
         return [
@@ -162,9 +163,9 @@ def histogram(exponent, bins):
         set_bytes=4 * size,
         kernel="histogram_kernel",
         bind=bind,
-        configs=configs(compared if bins <= 256 else counted),
-        triton_configs=configs(counted),
-        our_kernel=f"{'compare' if bins <= 256 else 'atomic'}_histogram_kernel",
+        configs=configs((*counted, *tallied)),
+        triton_configs=configs((*counted, *tallied)),
+        our_kernel="atomic_histogram_kernel",
         peers={"torch.histc": lambda s: torch.histc(s["x"].float(), bins, 0, bins)},
         before=lambda s: s["out"].zero_(),
     )

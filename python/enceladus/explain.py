@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enceladus import _core
-from enceladus._ceilings import ceilings_of
+from enceladus._ceilings import Ceilings, ceilings_of
+from enceladus._gpu_ceilings import gpu_ceilings_of
 
 if TYPE_CHECKING:
     from enceladus.compiled import CompiledKernel
@@ -67,20 +68,15 @@ def content_of(compiled: CompiledKernel, grid: Any) -> dict[str, Any]:
         content["programs"] = programs
         content["bytes"] = programs * artifact.bytes_per_program
         content["operations"] = programs * artifact.operations_per_program
-    add_roofline(content)
+    details = json.loads(artifact.explain) if artifact.explain else {}
+    add_roofline(content, details)
     content["arguments"] = [
         {"name": p.name, "dtype": p.dtype, "use": use_of(p)} for p in artifact.parameters
     ]
-    if artifact.explain:
-        content.update(with_source_lines(json.loads(artifact.explain)))
+    content.update(with_source_lines(details))
     return content
 
 
-# Of a multiprocessor, by architecture: registers, threads, bytes of shared memory, programs.
-_MULTIPROCESSORS = {
-    "sm_80": (65536, 2048, 167936, 32),
-    "sm_90a": (65536, 2048, 233472, 32),
-}
 _RESERVED_SHARED_BYTES = 1024  # of each program, for the driver
 
 
@@ -93,16 +89,23 @@ def resources_of(artifact: Any) -> dict[str, Any]:
         return found
     found["registers_per_thread"] = artifact.registers
     found["spilled_bytes_per_thread"] = max(artifact.spills, 0)
-    properties = dict(_core.device_properties(_core.current_device()))
-    limits = _MULTIPROCESSORS.get(properties.get("architecture", ""))
-    if limits is not None and artifact.target.startswith("cuda"):
-        found["occupancy"] = occupancy_of(artifact, limits)
+    properties = device_properties()
+    if "registers of a multiprocessor" in properties and artifact.target == "cuda":
+        found["occupancy"] = occupancy_of(artifact, properties)
     return found
 
 
-def occupancy_of(artifact: Any, limits: tuple[int, int, int, int]) -> dict[str, Any]:
+def device_properties() -> dict[str, str]:
+    """What the current device says of itself."""
+    return dict(_core.device_properties(_core.current_device()))
+
+
+def occupancy_of(artifact: Any, properties: Mapping[str, str]) -> dict[str, Any]:
     """Programs that a multiprocessor holds at once, and what ends their number."""
-    registers, threads, shared, programs = limits
+    registers, threads, shared, programs = (
+        int(properties[f"{name} of a multiprocessor"])
+        for name in ("registers", "threads", "shared memory bytes", "programs")
+    )
     warps = -(-artifact.threads // 32)
     # Registers are given out to a warp, 256 at a time.
     warp_registers = -(-max(artifact.registers, 1) * 32 // 256) * 256
@@ -120,13 +123,30 @@ def occupancy_of(artifact: Any, limits: tuple[int, int, int, int]) -> dict[str, 
     }
 
 
-def add_roofline(content: dict[str, Any]) -> None:
-    """What the machine's measured ceilings say of the kernel's bytes and operations.
+def arithmetic_of(details: Mapping[str, Any]) -> str:
+    """The dtype of the products by matrix units, where there are any; else that of the cores."""
+    for row in details.get("dots", ()):
+        if row["backend"] in ("wgmma", "mma"):
+            return str(row["operands"].split(" @ ")[0])
+    return "float32"
+
+
+def ceilings_for(content: Mapping[str, Any], details: Mapping[str, Any]) -> Ceilings | None:
+    """What bounds the kernel on its device; None where that is not known."""
+    if content["target"] != "cuda":
+        return ceilings_of(content["target"])
+    card = gpu_ceilings_of(device_properties())
+    rate = card.operations_per_second.get(arithmetic_of(details)) if card else None
+    return Ceilings(card.bytes_per_second, rate) if card and rate else None
+
+
+def add_roofline(content: dict[str, Any], details: Mapping[str, Any]) -> None:
+    """What the device's ceilings say of the kernel's bytes and operations.
 
     The bytes are those that the kernel asks for, so what it asks for again, and the caches have,
     counts again.
     """
-    ceilings = ceilings_of(content["target"])
+    ceilings = ceilings_for(content, details)
     if ceilings is None:
         return
     memory_seconds = content["bytes_per_program"] / ceilings.bytes_per_second
@@ -142,6 +162,10 @@ def add_roofline(content: dict[str, Any]) -> None:
             ceilings.operations_per_second / ceilings.bytes_per_second, 2
         ),
     }
+    if content["target"] == "cuda":
+        card = gpu_ceilings_of(device_properties())
+        content["roofline"]["arithmetic"] = arithmetic_of(details)
+        content["roofline"]["ceilings"] = card.source if card else ""
     if "programs" in content:
         least = content["programs"] * max(memory_seconds, arithmetic_seconds)
         content["roofline"]["least_ms"] = float(f"{least * 1e3:.4g}")

@@ -75,7 +75,7 @@ std::string check_shared(const Operation& op) {
   if (!op.operand(0)->definition() || !op.operand(0)->definition()->is(Opcode::kSharedBuffer))
     return "the buffer is a parameter or a computed number, no shared_buffer";
   if (!data.is_number() || data.elements() != offsets.elements()) return "an offset an element";
-  int64_t vector = op.integer(AttributeName::kVector);
+  int64_t vector = op.integer_or(AttributeName::kVector, 1);
   return unless(vector >= 1 && data.elements() % vector == 0, "the vector does not fit");
 }
 
@@ -130,6 +130,7 @@ std::string check_simt(const Operation& op) {
       return unless(op.result()->type() == Type::number(DType::kInt32), "the result is an i32");
     case Opcode::kSharedLoad:
     case Opcode::kSharedStore:
+    case Opcode::kSharedAtomic:
       return check_shared(op);
     case Opcode::kMatrixLoad:
       return check_matrix_load(op);

@@ -19,7 +19,7 @@ constexpr int64_t kDistinctOverTurns = 2, kOneThread = 3;  // `exclusive`
 
 bool is_shared(const Operation& op) {
   return op.is(Opcode::kSharedLoad) || op.is(Opcode::kSharedStore) || op.is(Opcode::kMatrixLoad) ||
-         op.is(Opcode::kCopyAsync);
+         op.is(Opcode::kCopyAsync) || op.is(Opcode::kSharedAtomic);
 }
 
 bool is_device(const Operation& op) {
@@ -34,6 +34,20 @@ bool overlap_in_shared(const Operation& a, const Operation& b) {
   int64_t x_first = x.integer(AttributeName::kOffset), y_first = y.integer(AttributeName::kOffset);
   return x_first < y_first + y.integer(AttributeName::kBytes) &&
          y_first < x_first + x.integer(AttributeName::kBytes);
+}
+
+// Atomics whose order nothing shows: of one kind, whose old values nobody uses.
+bool commute(const Operation& a, const Operation& b) {
+  if (a.opcode() != b.opcode()) return false;
+  if (!a.is(Opcode::kAtomicRmw) && !a.is(Opcode::kSharedAtomic)) return false;
+  auto is_used = [](const Operation& op) {
+    return op.result_count() > 0 && op.result()->has_users();
+  };
+  auto kind = a.enumerator<ir::AtomicKind>(AttributeName::kAtomic);
+  return kind == b.enumerator<ir::AtomicKind>(AttributeName::kAtomic) &&
+         kind != ir::AtomicKind::kExchange && !is_used(a) && !is_used(b) &&
+         a.operand(a.is(Opcode::kAtomicRmw) ? 1 : 2)->type().dtype() ==
+             b.operand(b.is(Opcode::kAtomicRmw) ? 1 : 2)->type().dtype();
 }
 
 // An access since the last barrier; `crossed` is the outermost loop of which a later turn has begun
@@ -182,6 +196,7 @@ class Placer {
 
   bool conflicts(const Operation& earlier, const Operation& op) const {
     if (!analysis::writes_memory(earlier) && !analysis::writes_memory(op)) return false;
+    if (commute(earlier, op)) return false;
     if (op.is(Opcode::kCopyAsync) && is_device(earlier)) return reads_written(op, earlier);
     if (is_shared(earlier) != is_shared(op)) return false;
     if (is_shared(op)) return overlap_in_shared(earlier, op);

@@ -12,7 +12,8 @@
 //
 // Not a conflict: accesses by the same thread to the same bytes (equal pointers whose elements lie
 // apart, also from turn to turn; the first thread alone), arrays that do not overlap
-// (analysis/effects.h), shared buffers at other places.
+// (analysis/effects.h), shared buffers at other places, atomics of one kind whose old values nobody
+// uses.
 #pragma once
 
 #include "ir/ir.h"

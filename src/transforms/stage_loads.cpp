@@ -18,6 +18,9 @@ using ir::Region;
 using ir::Type;
 using ir::Value;
 
+// A turn reads one slot while the loads for the next turn are on their way to the other.
+constexpr int64_t kHeldStages = 2;
+
 bool is_load(const Operation& op) {
   bool is_memory = op.is(Opcode::kLoad) || op.is(Opcode::kDescriptorLoad);
   return is_memory && op.result()->type().rank() == 2 && op.result()->type().is_number() &&
@@ -89,8 +92,8 @@ class LoopStager {
     if (!step || *step <= 0) return false;
     find_loads();
     stages_ = choose_stages();
-    if (stages_ < 2) loads_.clear(), prefetched_.clear();
-    if (loads_.empty() && prefetched_.empty()) return false;
+    if (stages_ < 2) loads_.clear(), held_.clear();
+    if (loads_.empty() && held_.empty()) return false;
     builder_.set_location_of(loop_);
     make_prologue();
     Operation* staged = make_loop();
@@ -116,7 +119,7 @@ class LoopStager {
       Cone cone(*op, body_);
       if (!cone.is_known()) continue;
       bool is_copied = limits_.is_copied(*op, facts_);
-      (is_copied ? loads_ : prefetched_).push_back({op, cone.order()});
+      (is_copied ? loads_ : held_).push_back({op, cone.order()});
     }
   }
 
@@ -124,25 +127,31 @@ class LoopStager {
     int64_t wanted = loop_->integer_or(AttributeName::kNumStages, 0);
     if (wanted <= 0) wanted = builder_.function().options().num_stages;
     if (wanted <= 0) wanted = limits_.default_stages;
+    int64_t left = limits_.bytes - kHeldStages * bytes_of(held_);
+    if (left < 0) return 0;
+    return static_cast<int>(std::min(wanted, left / std::max<int64_t>(1, bytes_of(loads_))));
+  }
+
+  static int64_t bytes_of(const std::vector<Staged>& loads) {
     int64_t bytes = 0;
-    for (const Staged& staged : loads_) {
+    for (const Staged& staged : loads) {
       const Type& type = staged.load->result()->type();
       bytes += type.elements() * byte_size(type.dtype());
     }
-    return static_cast<int>(std::min(wanted, limits_.bytes / std::max<int64_t>(1, bytes)));
+    return bytes;
   }
 
   Value* slot(int64_t number) { return builder_.integer(Type::number(DType::kInt32), number); }
 
   // Where `index` is still below the loop's end: fills `slot` of every buffer.
-  void fill(Value* index, Value* slot) {
+  void fill(const std::vector<Staged>& loads, Value* index, Value* slot) {
     Value* inside = builder_.create(Opcode::kLt, {index, loop_->operand(1)});
     Operation* branch = builder_.if_else(inside, {});
     ir::Builder within(builder_.function());
     within.set_location_of(loop_);
     within.set_insertion_at_end(branch->region(0));
     std::map<const Value*, Value*> copies{{body_.argument(0), index}};
-    for (const Staged& staged : loads_) {
+    for (const Staged& staged : loads) {
       for (const Operation* op : staged.cone)
         if (!copies.contains(op->result())) copies[op->result()] = copy(within, *op, copies);
       Value* tile = copies[staged.load->result()];
@@ -151,7 +160,22 @@ class LoopStager {
     within.yield({});
     within.set_insertion_at_end(branch->region(1));
     within.yield({});
-    builder_.create(Opcode::kStageCommit, std::span<Value* const>(), {});
+  }
+
+  void commit() { builder_.create(Opcode::kStageCommit, std::span<Value* const>(), {}); }
+
+  void wait(int64_t pending) {
+    builder_.create(Opcode::kStageWait, std::span<Value* const>(), {},
+                    {{AttributeName::kPending, pending}});
+  }
+
+  void make_buffers(std::vector<Staged>& loads, int64_t stages) {
+    for (Staged& staged : loads) {
+      const Type& tile = staged.load->result()->type();
+      staged.buffer = builder_.create_typed(Opcode::kStageBuffer, {},
+                                            Type::descriptor(tile.dtype(), tile.shape()),
+                                            {{AttributeName::kNumStages, stages}});
+    }
   }
 
   // What a load gives at `index`, where that is still below the loop's end.
@@ -195,28 +219,26 @@ class LoopStager {
 
   void make_prologue() {
     builder_.set_insertion_before(loop_);
-    if (loads_.empty()) return;
     // The slots may still be read by threads in the turn before of a loop around this one.
-    if (is_repeated())
-      builder_.create(Opcode::kStageWait, std::span<Value* const>(), {},
-                      {{AttributeName::kPending, int64_t{0}}});
-    for (Staged& staged : loads_) {
-      const Type& tile = staged.load->result()->type();
-      staged.buffer = builder_.create_typed(Opcode::kStageBuffer, {},
-                                            Type::descriptor(tile.dtype(), tile.shape()),
-                                            {{AttributeName::kNumStages, int64_t{stages_}}});
-    }
+    if (is_repeated()) wait(0);
+    make_buffers(loads_, stages_);
+    make_buffers(held_, kHeldStages);
     Value* index = loop_->operand(0);
+    if (!held_.empty()) {
+      fill(held_, index, slot(0));
+      commit();
+    }
+    if (loads_.empty()) return;
     for (int i = 0; i + 1 < stages_; ++i) {
-      fill(index, slot(i));
+      fill(loads_, index, slot(i));
+      commit();
       index = builder_.create(Opcode::kAdd, {index, loop_->operand(2)});
     }
   }
 
   Operation* make_loop() {
     std::vector<Value*> initial(loop_->operands().begin() + 3, loop_->operands().end());
-    for (const Staged& one : prefetched_) initial.push_back(load_at(one, loop_->operand(0)));
-    builder_.set_insertion_before(loop_);
+    if (!held_.empty()) initial.push_back(slot(0));
     if (!loads_.empty()) {
       initial.push_back(slot(0));
       initial.push_back(slot(stages_ - 1));
@@ -228,43 +250,51 @@ class LoopStager {
     return staged;
   }
 
-  Value* next_slot(Value* at) {
+  Value* next_slot(Value* at, int64_t stages) {
     Value* next = builder_.create(Opcode::kAdd, {at, slot(1)});
-    Value* wraps = builder_.create(Opcode::kEq, {next, slot(stages_)});
+    Value* wraps = builder_.create(Opcode::kEq, {next, slot(stages)});
     return builder_.create(Opcode::kSelect, {slot(0), next, wraps});
   }
 
-  // Behind the ring's wait: the copies of a later turn, and what this turn's loads give.
+  Value* stage_load(const Staged& staged, Value* slot) {
+    const Type& type = staged.load->result()->type();
+    return builder_.create_typed(Opcode::kStageLoad, {staged.buffer, slot}, type);
+  }
+
+  // Behind the rings' wait: the copies of a later turn, the loads of the next one, which
+  // `close_body` stores, and what this turn reads.
   void open_body(Region* region, std::vector<Value*>& next) {
     int first = 1 + loop_->result_count();
-    int ahead = static_cast<int>(prefetched_.size());
     int64_t step = *ir::constant_integer(loop_->operand(2));
     auto later = [&](int64_t turns) {
       Value* distance = builder_.integer(loop_->operand(0)->type(), turns * step);
       return builder_.create(Opcode::kAdd, {region->argument(0), distance});
     };
     builder_.set_insertion_at_end(region);
-    Value *read = nullptr, *write = nullptr;
-    if (!loads_.empty()) {
-      read = region->argument(first + ahead);
-      write = region->argument(first + ahead + 1);
-      builder_.create(Opcode::kStageWait, std::span<Value* const>(), {},
-                      {{AttributeName::kPending, int64_t{stages_ - 2}}});
-      fill(later(stages_ - 1), write);
+    wait(loads_.empty() ? 0 : stages_ - 2);
+    if (!held_.empty()) {
+      Value* read = region->argument(first++);
+      for (const Staged& one : held_) {
+        coming_.push_back(load_at(one, later(1)));
+        builder_.set_insertion_at_end(region);
+      }
+      for (const Staged& one : held_) loaded_[one.load] = stage_load(one, read);
+      next.push_back(next_slot(read, kHeldStages));
     }
-    for (const Staged& one : prefetched_) {
-      next.push_back(load_at(one, later(1)));
-      builder_.set_insertion_at_end(region);
-    }
-    for (int i = 0; i < ahead; ++i)
-      loaded_[prefetched_[static_cast<size_t>(i)].load] = region->argument(first + i);
-    for (const Staged& one : loads_)
-      loaded_[one.load] =
-          builder_.create_typed(Opcode::kStageLoad, {one.buffer, read}, one.load->result()->type());
-    if (!loads_.empty()) {
-      next.push_back(next_slot(read));
-      next.push_back(next_slot(write));
-    }
+    if (loads_.empty()) return;
+    Value *read = region->argument(first), *write = region->argument(first + 1);
+    fill(loads_, later(stages_ - 1), write);
+    commit();
+    for (const Staged& one : loads_) loaded_[one.load] = stage_load(one, read);
+    next.push_back(next_slot(read, stages_));
+    next.push_back(next_slot(write, stages_));
+  }
+
+  // The slot that the next turn reads was read in the turn before this one.
+  void close_body(Value* slot) {
+    for (size_t i = 0; i < held_.size(); ++i)
+      builder_.create(Opcode::kStageStore, std::vector<Value*>{held_[i].buffer, slot, coming_[i]},
+                      {});
   }
 
   void fill_body(Operation* staged) {
@@ -285,8 +315,10 @@ class LoopStager {
     body_.terminator()->erase();
     builder_.set_location_of(loop_);
     builder_.set_insertion_at_end(region);
+    Operation* last = region->back();
+    close_body(next.front());
     builder_.yield(yielded);
-    Operation* end = region->back();
+    Operation* end = last->next();
     for (Operation* op : body_) {
       if (loaded_.contains(op))
         op->erase();
@@ -301,8 +333,9 @@ class LoopStager {
   Operation* loop_;
   Region& body_;
   const StagingLimits& limits_;
-  std::vector<Staged> loads_;       // through slots
-  std::vector<Staged> prefetched_;  // through variables
+  std::vector<Staged> loads_;   // copied asynchronously
+  std::vector<Staged> held_;    // in registers for a turn
+  std::vector<Value*> coming_;  // what these hold
   std::map<Operation*, Value*> loaded_;
   int stages_ = 0;
 };

@@ -12,8 +12,8 @@
 //
 // A load qualifies where its address depends on the loop's index and on nothing else that the loop
 // changes, nothing in the loop may write what it reads, and the loop's step is a positive constant.
-// One that cannot be copied asynchronously is loaded one turn ahead instead, into a variable of the
-// loop.
+// One that cannot be copied asynchronously is loaded at the start of the turn before its own, held
+// in registers, and stored at that turn's end to one of two slots.
 #pragma once
 
 #include "analysis/facts.h"

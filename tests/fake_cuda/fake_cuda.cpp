@@ -163,9 +163,10 @@ EXPORT Result cuDeviceGetName(char* name, int length, int) {
   return 0;
 }
 EXPORT Result cuDeviceGetAttribute(int* value, int which, int) {
-  const std::map<int, int> figures = {{5, 2147483647}, {6, 65535}, {7, 65535},  {16, 132},
-                                      {38, 1 << 20},   {75, 9},    {76, 0},     {97, 232448},
-                                      {115, 1},        {39, 2048}, {81, 233472}};
+  const std::map<int, int> figures = {{5, 2147483647}, {6, 65535},    {7, 65535},    {16, 132},
+                                      {38, 1 << 20},   {75, 9},       {76, 0},       {97, 232448},
+                                      {115, 1},        {39, 2048},    {81, 233472},  {82, 65536},
+                                      {106, 32},       {13, 1000000}, {36, 2000000}, {37, 4096}};
   const auto found = figures.find(which);
   *value = found == figures.end() ? 0 : found->second;
   return 0;

@@ -291,10 +291,14 @@ x = enceladus.zeros(64, device="cuda:0")
 found = add_kernel.explain(x, x, x, 64, BLOCK=64).to_dict()
 print(found["registers_per_thread"] > 0, found["spilled_bytes_per_thread"])
 print(found["occupancy"])
+print(found["roofline"])
 """
     )
-    assert out.splitlines()[-2] == "True 0"
-    assert "'programs_per_multiprocessor': 16, 'threads': '100 %'" in out.splitlines()[-1]
+    assert out.splitlines()[-3] == "True 0"
+    assert "'programs_per_multiprocessor': 16, 'threads': '100 %'" in out.splitlines()[-2]
+    # 2 transfers of 4096 bits at 2 GHz; 132 multiprocessors of 256 operations at 1 GHz.
+    assert "'copy_gb_per_s': 2048.0, 'multiply_add_gflop_per_s': 33792.0" in out.splitlines()[-1]
+    assert "not measured" in out.splitlines()[-1]
 
 
 HAND_WRITTEN = """

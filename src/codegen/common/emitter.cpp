@@ -192,6 +192,12 @@ std::string Emitter::type_of(const Value* value) const {
   return dialect_.pointer_type(type.dtype(), is_const_pointer(value));
 }
 
+bool Emitter::is_array(const Value* value) const {
+  const Operation* op = value->definition();
+  if (op && (is_inline(*op) || op->is(Opcode::kLinear))) return false;
+  return value->type().rank() > 0 && registers_of(value) > 1 && !locals_[value->id()];
+}
+
 const std::string& Emitter::name_of(const Value* value) {
   std::string& name = value_names_[value->id()];
   if (name.empty()) name = names_.unique(value->name());

@@ -60,6 +60,8 @@ class Emitter {
   const std::string& name_of(const ir::Value* value);
   std::string declaration(const ir::Value* value, const std::string& name) const;
   std::string type_of(const ir::Value* value) const;
+  // Whether `&use(value, r)` is the address of neighbouring registers.
+  bool is_array(const ir::Value* value) const;
   static int64_t registers_of(const ir::Value* value) { return value->type().elements(); }
   // `for (int r = 0; r < registers; r += step) {`; nothing but a block where one turn is enough.
   Index open_registers(int64_t registers, int64_t step = 1);

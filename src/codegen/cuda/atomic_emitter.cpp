@@ -33,6 +33,8 @@ void Emitter::atomic(const Operation& op) {
   // What other threads of the program wrote is released, too.
   if (releases) barrier(op);
   int64_t registers = registers_of(result);
+  bool is_guarded = mask && registers > 1 && !is_used && !releases;
+  if (is_guarded) open_where_any(mask);
   Index r = open_registers(registers);
   std::string call = function + "(" + use(op.operand(0), r) + ", " + use(op.operand(1), r) +
                      (swaps ? ", " + use(op.operand(2), r) : "") + ");";
@@ -46,6 +48,28 @@ void Emitter::atomic(const Operation& op) {
     statement = "if (" + use(mask, r) + ") " + (is_block ? "{ " + statement + " }" : statement);
   out_.line(statement);
   close_registers(registers);
+  if (is_guarded) out_.close();
+}
+
+// Each masked atomic is a branch; one goes around those of a thread that has none to do.
+void Emitter::open_where_any(const Value* mask) {
+  std::string any = names_.unique("any");
+  out_.line("bool " + any + " = false;");
+  Index r = open_registers(registers_of(mask));
+  out_.line(any + " |= " + use(mask, r) + ";");
+  close_registers(registers_of(mask));
+  out_.open("if (" + any + ")");
+}
+
+void Emitter::shared_atomic(const Operation& op) {
+  const Value* value = op.operand(2);
+  const Value* mask = op.operand(3);
+  std::string function =
+      prelude_.atomic(op.enumerator<ir::AtomicKind>(AttributeName::kAtomic), value->type().dtype());
+  Index r = open_registers(registers_of(value));
+  out_.line((mask ? "if (" + use(mask, r) + ") " : "") + function + "(" + use(op.operand(0)) +
+            " + " + use(op.operand(1), r) + ", " + use(value, r) + ");");
+  close_registers(registers_of(value));
 }
 
 }  // namespace enceladus::cuda

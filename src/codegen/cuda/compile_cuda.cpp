@@ -12,6 +12,8 @@
 #include "lowering/tile_to_simt/tile_to_simt.h"
 #include "transforms/barriers.h"
 #include "transforms/cse.h"
+#include "transforms/dce.h"
+#include "transforms/narrow_offsets.h"
 #include "transforms/rings.h"
 #include "transforms/shared_memory.h"
 #include "transforms/stage_loads.h"
@@ -44,8 +46,12 @@ Placed lower_and_place(const ir::Function& tile, const simt::SimtTarget& target,
   Placed placed;
   placed.function = simt::lower(tile, target, placed.lowering);
   report(*placed.function, "tile_to_simt");
+  transforms::narrow_offsets(*placed.function);
+  report(*placed.function, "narrow_offsets");
   transforms::merge_common_subexpressions(*placed.function);
   report(*placed.function, "cse");
+  transforms::remove_dead_code(*placed.function);
+  report(*placed.function, "dce");
   int64_t buffers =
       transforms::place_shared_memory(*placed.function, target.shared_bytes, kAmpleBytes);
   placed.shared_bytes = transforms::place_rings(*placed.function, buffers, target.shared_bytes);

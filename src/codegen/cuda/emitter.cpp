@@ -4,12 +4,24 @@ namespace enceladus::cuda {
 
 using ir::Opcode;
 
-// One instruction rounds two neighbours to a word of two narrow floats.
+// One instruction rounds two neighbours to a word of two narrow floats. The other way the compiler
+// keeps words whole where they are asked for as such; else it takes loaded vectors to pieces.
 bool Emitter::is_target_operation(const ir::Operation& op) const {
-  if (!op.is(Opcode::kCast)) return false;
+  if (!op.is(Opcode::kCast) || registers_of(op.result()) == 1) return false;
+  DType from = op.operand(0)->type().dtype(), to = op.result()->type().dtype();
+  if (codegen::is_narrow_float(from) && to == DType::kFloat32) return is_array(op.operand(0));
   bool nearest = op.integer_or(ir::AttributeName::kRounding, 0) == 0;
-  return nearest && op.operand(0)->type().dtype() == DType::kFloat32 &&
-         codegen::is_narrow_float(op.result()->type().dtype()) && registers_of(op.result()) > 1;
+  return nearest && from == DType::kFloat32 && codegen::is_narrow_float(to);
+}
+
+void Emitter::widen_pairs(const ir::Operation& op) {
+  const ir::Value* result = op.result();
+  bool is_half = op.operand(0)->type().dtype() == DType::kFloat16;
+  std::string function = prelude_.use(is_half ? "half_words" : "bfloat_words");
+  declare(result);
+  Index r = open_registers(registers_of(result), 2);
+  out_.line(function + "(&" + use(result, r) + ", &" + use(op.operand(0), r) + ");");
+  close_registers(registers_of(result), 2);
 }
 
 void Emitter::narrow_pairs(const ir::Operation& op) {
@@ -26,7 +38,7 @@ void Emitter::narrow_pairs(const ir::Operation& op) {
 void Emitter::target_operation(const ir::Operation& op) {
   switch (op.opcode()) {
     case Opcode::kCast:
-      return narrow_pairs(op);
+      return op.result()->type().dtype() == DType::kFloat32 ? widen_pairs(op) : narrow_pairs(op);
     case Opcode::kLoad:
       return load(op);
     case Opcode::kStore:
@@ -41,6 +53,8 @@ void Emitter::target_operation(const ir::Operation& op) {
       return shared_load(op);
     case Opcode::kSharedStore:
       return shared_store(op);
+    case Opcode::kSharedAtomic:
+      return shared_atomic(op);
     case Opcode::kMatrixLoad:
       return matrix_load(op);
     case Opcode::kCopyAsync:

@@ -25,6 +25,7 @@ class Emitter final : public codegen::Emitter {
   void target_operation(const ir::Operation& op) override;
   bool is_target_operation(const ir::Operation& op) const override;
   void narrow_pairs(const ir::Operation& op);
+  void widen_pairs(const ir::Operation& op);
 
   // --- memory_emitter.cpp ---
   void load(const ir::Operation& op);
@@ -52,6 +53,8 @@ class Emitter final : public codegen::Emitter {
 
   // --- atomic_emitter.cpp ---
   void atomic(const ir::Operation& op);
+  void open_where_any(const ir::Value* mask);
+  void shared_atomic(const ir::Operation& op);
 
   // --- async_emitter.cpp ---
   // Whether the operation was one of ir/async_ops.def, which is now written.

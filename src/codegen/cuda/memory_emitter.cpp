@@ -79,6 +79,11 @@ void Emitter::load(const Operation& op) {
 void Emitter::move_out(const Value* value, const Value* mask, const std::string& function,
                        const std::string& pointer, int64_t vector, const Index& r) {
   if (mask) out_.open("if (" + use(mask, r) + ")");
+  if (is_array(value) && !value->type().is_bool()) {
+    out_.line(function + "(" + pointer + ", &" + use(value, r) + ");");
+    if (mask) out_.close();
+    return;
+  }
   std::string piece = names_.unique("piece"), list;
   for (int64_t i = 0; i < vector; ++i) list += (i ? ", " : "") + use(value, r.plus(i));
   out_.line("const " + std::string(dialect_.memory_type_name(value->type().dtype())) + " " + piece +

@@ -104,6 +104,22 @@ __device__ inline double enc_max_nan(double a, double b) {
   memcpy(pair, &word, sizeof(word));
 }
 )"},
+    {"half_words", R"(__device__ inline void enc_half_words(float* pair, const half* halves) {
+  uint word;
+  memcpy(&word, halves, sizeof(word));
+  asm("{\n.reg .b16 low, high;\nmov.b32 {low, high}, %2;\n"
+      "cvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
+      : "=f"(pair[0]), "=f"(pair[1]) : "r"(word));
+}
+)"},
+    {"bfloat_words",
+     R"(__device__ inline void enc_bfloat_words(float* pair, const bfloat* bfloats) {
+  uint word;
+  memcpy(&word, bfloats, sizeof(word));
+  pair[0] = __uint_as_float(word << 16);
+  pair[1] = __uint_as_float(word & 0xffff0000u);
+}
+)"},
     {"fail", R"(// Keeps the first failure of a launch: its number and its program.
 __device__ inline void enc_fail(uint* messages, uint number, int x, int y, int z) {
   if (atomicCAS(messages, 0u, number) != 0u) return;

@@ -132,7 +132,9 @@ const simt::SimtTarget& simt_target() {
                                        .has_matrix_loads = true,
                                        .has_symmetric_extrema = true,
                                        .multiplies_blocks = true,
-                                       .coalescing = simt::Together::kEach};
+                                       .coalescing = simt::Together::kEach,
+                                       .has_tallies = true,
+                                       .counts_in_vain = true};
   return target;
 }
 

@@ -109,16 +109,18 @@ std::string loop_text(AtomicKind kind, DType dtype) {
 
 std::string atomic_name(AtomicKind kind) { return "enc_atomic_" + word_of(kind); }
 
+std::string fetch_name(AtomicKind kind) {
+  return kind == AtomicKind::kExchange ? "atomic_exchange_explicit"
+                                       : "atomic_fetch_" + word_of(kind) + "_explicit";
+}
+
 std::string atomic_text(AtomicKind kind, DType dtype) {
   std::string type(memory_type_name(dtype));
   bool native = dtype == DType::kInt32 || dtype == DType::kUInt32 ||
                 (dtype == DType::kFloat32 && kind == AtomicKind::kAdd);
   if (!native) return loop_text(kind, dtype);
-  std::string function = kind == AtomicKind::kExchange
-                             ? "atomic_exchange_explicit"
-                             : "atomic_fetch_" + word_of(kind) + "_explicit";
-  return signature(atomic_name(kind), dtype, ", " + type + " value") + "  return " + function +
-         "((device atomic_" + type + "*)p, value, " + kOrder + ");\n}\n";
+  return signature(atomic_name(kind), dtype, ", " + type + " value") + "  return " +
+         fetch_name(kind) + "((device atomic_" + type + "*)p, value, " + kOrder + ");\n}\n";
 }
 
 std::string compare_and_swap_text(DType dtype) {

@@ -11,6 +11,7 @@
 namespace enceladus::metal {
 
 std::string atomic_name(ir::AtomicKind kind);  // `enc_atomic_add`
+std::string fetch_name(ir::AtomicKind kind);   // Metal's own, `atomic_fetch_add_explicit`
 std::string atomic_text(ir::AtomicKind kind, DType dtype);
 inline constexpr const char* kCompareAndSwapName = "enc_atomic_cas";
 std::string compare_and_swap_text(DType dtype);

@@ -20,6 +20,8 @@ void Emitter::target_operation(const ir::Operation& op) {
       return shared_load(op);
     case Opcode::kSharedStore:
       return shared_store(op);
+    case Opcode::kSharedAtomic:
+      return shared_atomic(op);
     case Opcode::kBarrier:
       return barrier(op);
     case Opcode::kMma:

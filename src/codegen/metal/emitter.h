@@ -63,6 +63,7 @@ class Emitter final : public codegen::Emitter {
   // --- matrix_emitter.cpp ---
   void mma(const ir::Operation& op);
   void atomic(const ir::Operation& op);
+  void shared_atomic(const ir::Operation& op);
 
   // --- warp_emitter.cpp ---
   void shuffle(const ir::Operation& op);

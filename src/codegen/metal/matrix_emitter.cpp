@@ -91,4 +91,16 @@ void Emitter::atomic(const Operation& op) {
   close_registers(registers);
 }
 
+void Emitter::shared_atomic(const Operation& op) {
+  const Value* value = op.operand(2);
+  const Value* mask = op.operand(3);
+  std::string type = "threadgroup atomic_" + std::string(dialect_.type_name(value->type().dtype()));
+  std::string function = fetch_name(op.enumerator<ir::AtomicKind>(AttributeName::kAtomic));
+  Index r = open_registers(registers_of(value));
+  out_.line((mask ? "if (" + use(mask, r) + ") " : "") + function + "((" + type + "*)(" +
+            use(op.operand(0)) + " + " + use(op.operand(1), r) + "), " + use(value, r) +
+            ", memory_order_relaxed);");
+  close_registers(registers_of(value));
+}
+
 }  // namespace enceladus::metal

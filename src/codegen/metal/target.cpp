@@ -49,6 +49,7 @@ const simt::SimtTarget& simt_target() {
                                        .has_warp_reduction = has_warp_reduction,
                                        .matrix_use = matrix_use,
                                        .direct_fragments = true,
+                                       .has_tallies = true,
                                        .matrix_name = "simdgroup"};
   return target;
 }

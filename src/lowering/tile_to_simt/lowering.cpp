@@ -37,6 +37,7 @@ Lowering::Lowering(const ir::Function& tile, const SimtTarget& target, LoweringR
       assignment_(tile, facts_, target, hopper_),
       matmul_loops_(tile, target, assignment_.direct(), facts_),
       footprints_(tile, facts_),
+      tallies_(tile, target),
       builder_(*simt_),
       scalars_(tile.value_count()) {
   simt_->options() = tile.options();
@@ -60,7 +61,10 @@ void Lowering::region(const ir::Region& tile, ir::Region* simt) {
   for (const Operation* op : tile) {
     if (op->is(Opcode::kYield)) break;
     builder_.set_location_of(op);
-    if (!hopper_.any() || !hopper_operation(*op)) operation(*op);
+    if (hopper_.any() && hopper_operation(*op)) continue;
+    open_tallies(*op);
+    operation(*op);
+    close_tallies(*op);
   }
   if (hopper_.any()) free_rings(tile);
 }

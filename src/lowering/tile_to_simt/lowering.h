@@ -21,6 +21,7 @@
 #include "lowering/tile_to_simt/hopper_parts.h"
 #include "lowering/tile_to_simt/matmul_loops.h"
 #include "lowering/tile_to_simt/report.h"
+#include "lowering/tile_to_simt/tallies.h"
 #include "lowering/tile_to_simt/target.h"
 
 namespace enceladus::simt {
@@ -80,6 +81,9 @@ class Lowering {
   // The same for a layout with free register bits, whose registers are copies.
   ir::Value* pull_copies(const ir::Value* tile, const LinearLayout& layout);
   ir::Value* recompute(const ir::Operation& op, const LinearLayout& layout);
+  // Computed once for neighbouring registers that are known to agree; null where none do.
+  ir::Value* recompute_once(const ir::Operation& op, const LinearLayout& layout);
+  bool is_recomputed(const ir::Operation& op) const;
   ir::Value* recompute_shape(const ir::Operation& op, const LinearLayout& layout);
   LinearLayout operand_layout(const ir::Operation& op, const LinearLayout& layout) const;
   ir::Value* apply(const ir::Operation& op, const Values& operands);
@@ -186,7 +190,10 @@ class Lowering {
   };
   static bool is_staged(const ir::Operation& load);
   void stage_buffer(const ir::Operation& op);
+  int staged_axis(const ir::Operation& load) const;
   void stage_store(const ir::Operation& op);
+  void store_to_stage(const Stage& stage, const LinearLayout& layout, const ir::Value* slot,
+                      ir::Value* values);
   void stage_wait(const ir::Operation& op);
   ir::Value* stage_load(const ir::Operation& op, const LinearLayout& layout);
   ir::Value* stage_offsets(const LinearLayout& layout, const Stage& stage, const ir::Value* slot);
@@ -293,6 +300,11 @@ class Lowering {
 
   // --- atomics.cpp ---
   void atomic(const ir::Operation& op);
+  void open_tallies(const ir::Operation& scope);
+  void close_tallies(const ir::Operation& scope);
+  // Counts where the tally reaches; the mask of the elements that are left.
+  ir::Value* count(const Tally& tally, const LinearLayout& layout, ir::Value* value,
+                   ir::Value* mask);
 
   // --- control.cpp ---
   void for_loop(const ir::Operation& op);
@@ -312,6 +324,7 @@ class Lowering {
   Assignment assignment_;
   MatmulLoops matmul_loops_;
   Footprints footprints_;
+  Tallies tallies_;
   ir::Builder builder_;
   std::vector<Scope> scopes_;
   size_t level_ = 0;
@@ -324,6 +337,7 @@ class Lowering {
   ir::Operation* roles_ = nullptr;
   bool copies_out_ = false;
   std::map<const ir::Operation*, ir::Value*> matmuls_;  // accumulators by their loops
+  std::map<const Tally*, ir::Value*> counts_;           // shared buffers of the open tallies
   std::vector<LinearLayout> layouts_;
   std::map<std::pair<uint32_t, size_t>, ir::Value*> arrays_;  // by value and layout
 };

@@ -85,15 +85,6 @@ LinearLayout swizzled_memory(std::span<const int64_t> shape, int axis, int eleme
   return LinearLayout(Space{{Dim::kOffset, tile.bits()}}, tile, std::move(basis));
 }
 
-namespace {
-
-// A layout with the register bits that lie on an axis lowest, in order; map[r]: the register that
-// was r's before.
-struct Arranged {
-  LinearLayout layout;
-  std::vector<int64_t> map;
-};
-
 Arranged along(const LinearLayout& layout, int axis) {
   std::vector<TileBit> registers = images(layout, Dim::kRegister);
   std::vector<size_t> order(registers.size());
@@ -116,8 +107,6 @@ Arranged along(const LinearLayout& layout, int axis) {
       make_layout(shape_of(layout), sorted, images(layout, Dim::kLane), images(layout, Dim::kWarp));
   return result;
 }
-
-}  // namespace
 
 Value* Lowering::convert_by_matrix_loads(Value* array, const LinearLayout& from,
                                          const LinearLayout& to) {

@@ -23,4 +23,12 @@ std::optional<MatrixLoads> matrix_loads(const LinearLayout& to, int axis, int el
 // number, so that 8 pieces of one column lie in different banks. Offset -> tile.
 LinearLayout swizzled_memory(std::span<const int64_t> shape, int axis, int element_bytes);
 
+// A layout with the register bits that lie on an axis lowest, in order; map[r]: the register that
+// was r's before.
+struct Arranged {
+  LinearLayout layout;
+  std::vector<int64_t> map;
+};
+Arranged along(const LinearLayout& layout, int axis);
+
 }  // namespace enceladus::simt

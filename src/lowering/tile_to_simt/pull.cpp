@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "lowering/tile_to_simt/lowering.h"
 #include "support/check.h"
 
@@ -48,7 +50,8 @@ Value* Lowering::pull(const Value* tile, const LinearLayout& layout) {
   } else {
     ENC_CHECK(tile->definition() != nullptr);
     builder_.set_location_of(tile->definition());
-    result = recompute(*tile->definition(), layout);
+    result = recompute_once(*tile->definition(), layout);
+    if (!result) result = recompute(*tile->definition(), layout);
   }
   if (result->name().empty()) result->set_name(tile->name());
   return arrays_[key] = result;
@@ -59,6 +62,33 @@ Value* Lowering::pull_copies(const Value* tile, const LinearLayout& layout) {
   Value* array = pull(tile, compact.layout);
   if (is_identity(compact.map, array->type().elements())) return array;
   return registers(array, std::move(compact.map));
+}
+
+Value* Lowering::recompute_once(const Operation& op, const LinearLayout& layout) {
+  if (op.record().op_class != OpClass::kElementwise || !op.result()->type().is_bool())
+    return nullptr;
+  analysis::AxisInfo info = facts_.axis_info(op.result());
+  std::vector<TileBit> bits = images(layout, Dim::kRegister);
+  bool any = false;
+  for (TileBit& bit : bits) {
+    if (bit.none() || info.axis(bit.axis).constancy < int64_t{2} << bit.bit) continue;
+    bit = {};
+    any = true;
+  }
+  if (!any || !is_recomputed(op)) return nullptr;
+  CompactLayout compact = without_free_registers(
+      make_layout(shape_of(layout), bits, images(layout, Dim::kLane), images(layout, Dim::kWarp)));
+  return registers(recompute(op, compact.layout), std::move(compact.map));
+}
+
+// Whether no part of the value was left in a layout of its own.
+bool Lowering::is_recomputed(const Operation& op) const {
+  return std::ranges::all_of(op.operands(), [&](const Value* operand) {
+    if (!operand || !operand->type().is_tile()) return true;
+    const Operation* made = operand->definition();
+    if (!made || assignment_.home(operand) || made->is(Opcode::kStageLoad)) return false;
+    return is_recomputed(*made);
+  });
 }
 
 Value* Lowering::recompute(const Operation& op, const LinearLayout& layout) {

@@ -30,19 +30,35 @@ const Operation& source_of(const Operation& buffer) {
 
 }  // namespace
 
-// A load whose only use is to be staged happens there.
+// A load that is staged at once happens there, without registers where it can be.
 bool Lowering::is_staged(const Operation& load) {
   std::span<Operation* const> users = load.result()->users();
-  return users.size() == 1 && users.front()->is(Opcode::kStageStore);
+  return users.size() == 1 && users.front()->is(Opcode::kStageStore) &&
+         users.front() == load.next();
 }
 
 void Lowering::stage_buffer(const Operation& op) {
   const ir::Type& type = op.result()->type();
   int bytes = byte_size(type.dtype());
-  int axis = access_shape(source_of(op), facts_).order.front();
+  int axis = staged_axis(source_of(op));
   Value* buffer = shared_buffer(op.integer(AttributeName::kNumStages) * type.elements() * bytes);
   buffer->definition()->set_attribute(AttributeName::kStaged, int64_t{1});
   stages_[op.result()] = {buffer, axis, swizzled_memory(type.shape(), axis, bytes)};
+}
+
+// The axis along which rows lie in a slot: that of rows in memory, where they are copied; else that
+// along which a thread writes the longest pieces.
+int Lowering::staged_axis(const Operation& load) const {
+  if (can_copy_async(load, facts_)) return access_shape(load, facts_).order.front();
+  const ir::Type& type = load.result()->type();
+  int bytes = byte_size(type.dtype()), best = 0, most = -1;
+  for (int axis = type.rank(); axis-- > 0;) {
+    LinearLayout writer = simt::along(*assignment_.home(load.result()), axis).layout;
+    int bits = layout::contiguous_register_bits(writer, swizzled_memory(type.shape(), axis, bytes),
+                                                log2_of(kWidestCopy / bytes));
+    if (bits > most) most = bits, best = axis;
+  }
+  return best;
 }
 
 // Where a layout's elements lie in a slot, by element from the buffer's start.
@@ -58,14 +74,15 @@ void Lowering::stage_store(const Operation& op) {
   const Operation& load = *op.operand(2)->definition();
   const LinearLayout& layout = *assignment_.home(load.result());
   DType dtype = load.result()->type().dtype();
+  if (!is_staged(load))
+    return store_to_stage(stage, layout, op.operand(1), pull(load.result(), layout));
   LoadOperands source = load_operands(load, layout);
   builder_.set_location_of(&load);
-  Value* offsets = stage_offsets(layout, stage, op.operand(1));
   int piece = log2_of(std::max(1, kWidestCopy / byte_size(dtype)));
   int64_t in_memory = int64_t{1} << layout::contiguous_register_bits(layout, stage.memory, piece);
   int64_t vector = std::min<int64_t>(access_vector(load, layout, facts_), in_memory);
-  Value* owned = owned_mask(layout, nullptr, offsets->type());
   if (can_copy_async(load, facts_) && vector * byte_size(dtype) >= kLeastCopy) {
+    Value* offsets = stage_offsets(layout, stage, op.operand(1));
     Value* mask = owned_mask(layout, source.mask, offsets->type());
     builder_.create(Opcode::kCopyAsync, Values{stage.buffer, offsets, source.pointer, mask}, {},
                     {{AttributeName::kVector, vector}});
@@ -78,8 +95,21 @@ void Lowering::stage_store(const Operation& op) {
                       .create(Opcode::kLoad, Values{source.pointer, source.mask, source.other},
                               std::span(&type, 1), std::move(attributes))
                       ->result();
-  builder_.create(Opcode::kSharedStore, Values{stage.buffer, offsets, loaded, owned}, {},
-                  {{AttributeName::kVector, in_memory}});
+  store_to_stage(stage, layout, op.operand(1), loaded);
+}
+
+// Registers in the order of a slot's rows, so that neighbours move together.
+void Lowering::store_to_stage(const Stage& stage, const LinearLayout& layout, const Value* slot,
+                              Value* values) {
+  int bytes = byte_size(values->type().dtype());
+  Arranged writer = simt::along(layout, stage.axis);
+  int bits = layout::contiguous_register_bits(writer.layout, stage.memory,
+                                              log2_of(std::max(1, kWidestCopy / bytes)));
+  Value* offsets = stage_offsets(writer.layout, stage, slot);
+  builder_.create(Opcode::kSharedStore,
+                  Values{stage.buffer, offsets, registers(values, writer.map),
+                         owned_mask(writer.layout, nullptr, values->type())},
+                  {}, {{AttributeName::kVector, int64_t{1} << bits}});
 }
 
 void Lowering::stage_wait(const Operation& op) {

@@ -57,6 +57,10 @@ struct SimtTarget {
   Together coalescing = Together::kAll;
   // Whether operands that one dot alone loads are best read as fragments, past shared memory.
   bool direct_fragments = false;
+  // Whether integer sums by atomics are best counted in shared memory first (tallies.h).
+  bool has_tallies = false;
+  // Whether an atomic in shared memory that serves nothing costs less than a branch around it.
+  bool counts_in_vain = false;
   std::string_view matrix_name = "mma";  // as `dot_backend` names the instructions
   // Whether a library multiplies whole loops (Metal 4's `matmul2d`), and whether it is the faster
   // way where the launch leaves the choice.

@@ -17,6 +17,9 @@ namespace {
 // CUdevice_attribute.
 constexpr int kGridX = 5, kGridY = 6, kGridZ = 7;
 constexpr int kL2Bytes = 38;
+constexpr int kClock = 13, kMemoryClock = 36, kMemoryBits = 37;
+// Of a multiprocessor.
+constexpr int kThreads = 39, kSharedBytes = 81, kRegisters = 82, kPrograms = 106;
 constexpr int kMajor = 75, kMinor = 76;
 
 constexpr int64_t kRandomChunk = int64_t{1} << 20;  // elements made on the host at a time
@@ -141,6 +144,13 @@ std::vector<std::pair<std::string, std::string>> CudaDevice::properties() const 
   return {{"name", model()},
           {"architecture", architecture()},
           {"multiprocessors", std::to_string(attribute(kMultiprocessors))},
+          {"threads of a multiprocessor", std::to_string(attribute(kThreads))},
+          {"registers of a multiprocessor", std::to_string(attribute(kRegisters))},
+          {"shared memory bytes of a multiprocessor", std::to_string(attribute(kSharedBytes))},
+          {"programs of a multiprocessor", std::to_string(attribute(kPrograms))},
+          {"clock kHz", std::to_string(attribute(kClock))},
+          {"memory clock kHz", std::to_string(attribute(kMemoryClock))},
+          {"memory bus bits", std::to_string(attribute(kMemoryBits))},
           {"L2 bytes", std::to_string(attribute(kL2Bytes))},
           {"shared memory bytes of a program", std::to_string(attribute(kSharedBytesOptIn))},
           {"driver's CUDA version", std::to_string(driver_version())}};

@@ -16,6 +16,7 @@ from . import (
     reductions,
     scans,
     shapes,
+    tallies,
 )
 from .case import Case
 
@@ -31,6 +32,7 @@ MODULES = (
     combines,
     products,
     atomics,
+    tallies,
     control,
     loop_variables,
     constants,

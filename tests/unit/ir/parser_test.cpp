@@ -66,6 +66,8 @@ std::string operands_of_example(Opcode opcode) {
       return "%0: i32, %1: tile<4xi32>";
     case Opcode::kSharedStore:
       return "%0: i32, %1: tile<4xi32>, %2: tile<4xf32>";
+    case Opcode::kSharedAtomic:
+      return "%0: i32, %1: tile<4xi32>, %2: tile<4xi32>";
     case Opcode::kMatrixLoad:
       return "%0: i32, %1: tile<2xi32>";
     case Opcode::kMma:

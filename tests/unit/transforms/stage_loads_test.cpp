@@ -65,13 +65,20 @@ TEST(StageLoads, copies_go_to_slots_ahead_of_the_loop) {
   EXPECT_EQ(count(*function, Opcode::kStageWait), 1);
 }
 
-TEST(StageLoads, other_loads_run_a_turn_ahead_in_variables) {
+TEST(StageLoads, other_loads_are_held_for_a_turn_behind_whose_dot_they_go_to_a_slot) {
   std::unique_ptr<ir::Function> function = staged(product(), no_load);
-  EXPECT_EQ(count(*function, Opcode::kStageBuffer), 0);
+  EXPECT_EQ(count(*function, Opcode::kStageBuffer), 2);
   EXPECT_EQ(count(*function, Opcode::kDescriptorLoad), 4);
+  EXPECT_EQ(count(*function, Opcode::kStageStore), 4);
+  EXPECT_EQ(count(*function, Opcode::kStageLoad), 2);
   ir::walk(function->body(), [](const ir::Operation* op) {
-    if (op->is(Opcode::kFor)) {
-      EXPECT_EQ(op->result_count(), 3);
+    if (!op->is(Opcode::kFor)) return;
+    EXPECT_EQ(op->result_count(), 2);  // the sum and the slot
+    bool is_multiplied = false;
+    for (const ir::Operation* nested : *op->region(0)) {
+      is_multiplied |= nested->is(Opcode::kDot);
+      EXPECT_FALSE(nested->is(Opcode::kStageStore) && !is_multiplied);
+      EXPECT_FALSE(nested->is(Opcode::kDescriptorLoad) && is_multiplied);
     }
   });
 }
