@@ -7,6 +7,7 @@
 
 #include "bindings/launch_errors.h"
 #include "bindings/launcher.h"
+#include "bindings/native_type.h"
 
 namespace nb = nanobind;
 
@@ -28,24 +29,14 @@ struct FreeLaunchers {
 FreeLaunchers free_launchers;  // under the interpreter lock
 PyTypeObject* launcher_type = nullptr;
 
-template <typename Function>
-PyObject* guarded(Function function) {
-  try {
-    return function();
-  } catch (...) {
-    set_error_of_current_exception();
-    return nullptr;
-  }
-}
-
 // Launcher ----------------------------------------------------------------------------------
 
 PyObject* launcher_vectorcall(PyObject* object, PyObject* const* arguments, size_t flags,
                               PyObject* keywords) {
   return guarded([&] {
-    LauncherObject* self = reinterpret_cast<LauncherObject*>(object);
+    const auto& self = native<LauncherObject>(object);
     CallArguments call{arguments, static_cast<size_t>(PyVectorcall_NARGS(flags)), keywords};
-    launch(self->kernel, {self->extents, self->grid_function}, call);
+    launch(self.kernel, {self.extents, self.grid_function}, call);
     return Py_NewRef(Py_None);
   });
 }
@@ -62,31 +53,17 @@ LauncherObject* new_launcher() {
   return self;
 }
 
-int launcher_clear(PyObject* object) {
-  LauncherObject* self = reinterpret_cast<LauncherObject*>(object);
-  Py_CLEAR(self->kernel);
-  Py_CLEAR(self->grid_function);
-  return 0;
-}
-
-int launcher_traverse(PyObject* object, visitproc visit, void* arg) {
-  LauncherObject* self = reinterpret_cast<LauncherObject*>(object);
-  Py_VISIT(Py_TYPE(object));
-  Py_VISIT(self->kernel);
-  Py_VISIT(self->grid_function);
-  return 0;
-}
+constexpr inquiry launcher_clear =
+    clear_members<LauncherObject, &LauncherObject::kernel, &LauncherObject::grid_function>;
+constexpr traverseproc launcher_traverse =
+    traverse_members<LauncherObject, &LauncherObject::kernel, &LauncherObject::grid_function>;
 
 void launcher_dealloc(PyObject* object) {
+  if (free_launchers.count == free_launchers.objects.size())
+    return clear_and_free<launcher_clear>(object);
   PyObject_GC_UnTrack(object);
   launcher_clear(object);
-  if (free_launchers.count < free_launchers.objects.size()) {
-    free_launchers.objects[free_launchers.count++] = reinterpret_cast<LauncherObject*>(object);
-    return;
-  }
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_GC_Del(object);
-  Py_DECREF(type);
+  free_launchers.objects[free_launchers.count++] = &native<LauncherObject>(object);
 }
 
 PyMemberDef launcher_members[] = {
@@ -110,9 +87,7 @@ PyType_Spec launcher_spec = {"enceladus._core.Launcher", sizeof(LauncherObject),
 
 // KernelBase --------------------------------------------------------------------------------
 
-KernelState*& state_slot(PyObject* kernel) {
-  return reinterpret_cast<KernelObject*>(kernel)->state;
-}
+KernelState*& state_slot(PyObject* kernel) { return native<KernelObject>(kernel).state; }
 
 PyObject* kernel_subscript(PyObject* self, PyObject* grid) {
   return guarded([&] {
@@ -199,14 +174,6 @@ int kernel_traverse(PyObject* self, visitproc visit, void* arg) {
   return state->objects.traverse(visit, arg);
 }
 
-void kernel_dealloc(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  kernel_clear(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
 PyMethodDef kernel_methods[] = {
     {"_configure", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(kernel_configure)),
      METH_FASTCALL, "_configure(name, parameters, interpret, debug)"},
@@ -217,14 +184,15 @@ PyMethodDef kernel_methods[] = {
      "Returns (every parameter by name, launch options) for the arguments of a launch."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyType_Slot kernel_slots[] = {{Py_tp_doc, const_cast<char*>("The native part of a JITFunction.")},
-                              {Py_tp_new, reinterpret_cast<void*>(PyType_GenericNew)},
-                              {Py_tp_dealloc, reinterpret_cast<void*>(kernel_dealloc)},
-                              {Py_tp_traverse, reinterpret_cast<void*>(kernel_traverse)},
-                              {Py_tp_clear, reinterpret_cast<void*>(kernel_clear)},
-                              {Py_tp_methods, kernel_methods},
-                              {Py_mp_subscript, reinterpret_cast<void*>(kernel_subscript)},
-                              {0, nullptr}};
+PyType_Slot kernel_slots[] = {
+    {Py_tp_doc, const_cast<char*>("The native part of a JITFunction.")},
+    {Py_tp_new, reinterpret_cast<void*>(PyType_GenericNew)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(clear_and_free<kernel_clear>)},
+    {Py_tp_traverse, reinterpret_cast<void*>(kernel_traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(kernel_clear)},
+    {Py_tp_methods, kernel_methods},
+    {Py_mp_subscript, reinterpret_cast<void*>(kernel_subscript)},
+    {0, nullptr}};
 
 PyType_Spec kernel_spec = {"enceladus._core.KernelBase", sizeof(KernelObject), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,

@@ -8,6 +8,7 @@
 #include "bindings/launch_environment.h"
 #include "bindings/launch_errors.h"
 #include "bindings/launcher.h"
+#include "bindings/native_type.h"
 #include "bindings/tuned_choices.h"
 
 namespace nb = nanobind;
@@ -27,19 +28,7 @@ struct TunedLauncherObject {
   PyObject* grid;
 };
 
-PyTypeObject* launcher_type = nullptr;
-
-template <typename Function>
-PyObject* guarded(Function function) {
-  try {
-    return function();
-  } catch (...) {
-    set_error_of_current_exception();
-    return nullptr;
-  }
-}
-
-TunedObject* tuned_of(PyObject* object) { return reinterpret_cast<TunedObject*>(object); }
+PyTypeObject* tuned_launcher_type = nullptr;
 
 void assign(PyObject*& slot, PyObject* value) {
   if (slot == value) return;
@@ -61,10 +50,10 @@ void launch_chosen(const TunedLauncherObject& self, const CallArguments& call,
   PyObject* values[kMostValues];
   std::copy(call.values, call.values + given, values);
   for (size_t i = 0; i < choice.values.size(); ++i) values[given + i] = choice.values[i].ptr();
-  TunedObject* tuned = tuned_of(self.tuned);
-  assign(tuned->latest_config, choice.config.ptr());
-  assign(tuned->latest_grid, self.grid);
-  launch(tuned->choices->kernel(), {.extents = {}, .function = self.grid},
+  auto& tuned = native<TunedObject>(self.tuned);
+  assign(tuned.latest_config, choice.config.ptr());
+  assign(tuned.latest_grid, self.grid);
+  launch(tuned.choices->kernel(), {.extents = {}, .function = self.grid},
          {values, call.positional, choice.names.ptr()});
 }
 
@@ -84,9 +73,9 @@ nb::object launch_slowly(const TunedLauncherObject& self, const CallArguments& c
 PyObject* tuned_launcher_vectorcall(PyObject* object, PyObject* const* arguments, size_t flags,
                                     PyObject* keywords) {
   return guarded([&] {
-    const auto& self = *reinterpret_cast<TunedLauncherObject*>(object);
+    const auto& self = native<TunedLauncherObject>(object);
     const CallArguments call{arguments, static_cast<size_t>(PyVectorcall_NARGS(flags)), keywords};
-    TunedChoices* choices = tuned_of(self.tuned)->choices;
+    TunedChoices* choices = native<TunedObject>(self.tuned).choices;
     KeyWriter key;
     const bool is_known_kind = choices != nullptr && PyCallable_Check(self.grid) &&
                                !is_interpreted(choices->kernel()) && choices->write_key(call, key);
@@ -102,31 +91,13 @@ PyObject* tuned_launcher_vectorcall(PyObject* object, PyObject* const* arguments
   });
 }
 
-int launcher_clear(PyObject* object) {
-  auto* self = reinterpret_cast<TunedLauncherObject*>(object);
-  Py_CLEAR(self->tuned);
-  Py_CLEAR(self->grid);
-  return 0;
-}
-
-int launcher_traverse(PyObject* object, visitproc visit, void* arg) {
-  auto* self = reinterpret_cast<TunedLauncherObject*>(object);
-  Py_VISIT(Py_TYPE(object));
-  Py_VISIT(self->tuned);
-  Py_VISIT(self->grid);
-  return 0;
-}
-
-void launcher_dealloc(PyObject* object) {
-  PyObject_GC_UnTrack(object);
-  launcher_clear(object);
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_GC_Del(object);
-  Py_DECREF(type);
-}
+constexpr inquiry tuned_launcher_clear =
+    clear_members<TunedLauncherObject, &TunedLauncherObject::tuned, &TunedLauncherObject::grid>;
+constexpr traverseproc tuned_launcher_traverse =
+    traverse_members<TunedLauncherObject, &TunedLauncherObject::tuned, &TunedLauncherObject::grid>;
 
 PyObject* tuned_subscript(PyObject* self, PyObject* grid) {
-  TunedLauncherObject* launcher = PyObject_GC_New(TunedLauncherObject, launcher_type);
+  TunedLauncherObject* launcher = PyObject_GC_New(TunedLauncherObject, tuned_launcher_type);
   if (launcher == nullptr) return nullptr;
   launcher->vectorcall = tuned_launcher_vectorcall;
   launcher->tuned = Py_NewRef(self);
@@ -140,57 +111,48 @@ PyObject* tuned_remember_choices(PyObject* self, PyObject* const* arguments, Py_
   return guarded([&] {
     if (count != 2) raise(PyExc_TypeError, "_remember_choices takes kernel and key_names");
     auto choices = std::make_unique<TunedChoices>(nb::borrow(arguments[0]), arguments[1]);
-    delete std::exchange(tuned_of(self)->choices, choices.release());
+    delete std::exchange(native<TunedObject>(self).choices, choices.release());
     return Py_NewRef(Py_None);
   });
 }
 
 PyObject* tuned_forget_choices(PyObject* self, PyObject*) {
-  if (TunedChoices* choices = tuned_of(self)->choices) choices->forget();
+  if (TunedChoices* choices = native<TunedObject>(self).choices) choices->forget();
   return Py_NewRef(Py_None);
 }
 
 int tuned_clear(PyObject* object) {
-  TunedObject* self = tuned_of(object);
-  delete std::exchange(self->choices, nullptr);
-  Py_CLEAR(self->latest_config);
-  Py_CLEAR(self->latest_grid);
-  return 0;
+  delete std::exchange(native<TunedObject>(object).choices, nullptr);
+  return clear_members<TunedObject, &TunedObject::latest_config, &TunedObject::latest_grid>(object);
 }
 
 int tuned_traverse(PyObject* object, visitproc visit, void* arg) {
-  TunedObject* self = tuned_of(object);
-  Py_VISIT(Py_TYPE(object));
-  Py_VISIT(self->latest_config);
-  Py_VISIT(self->latest_grid);
-  return self->choices != nullptr ? self->choices->traverse(visit, arg) : 0;
+  const int result =
+      traverse_members<TunedObject, &TunedObject::latest_config, &TunedObject::latest_grid>(
+          object, visit, arg);
+  TunedChoices* choices = native<TunedObject>(object).choices;
+  return result == 0 && choices != nullptr ? choices->traverse(visit, arg) : result;
 }
 
-void tuned_dealloc(PyObject* object) {
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_GC_UnTrack(object);
-  tuned_clear(object);
-  type->tp_free(object);
-  Py_DECREF(type);
-}
+PyMemberDef tuned_launcher_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(TunedLauncherObject, vectorcall), READONLY,
+     nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
 
-PyMemberDef launcher_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
-                                   offsetof(TunedLauncherObject, vectorcall), READONLY, nullptr},
-                                  {nullptr, 0, 0, 0, nullptr}};
-
-PyType_Slot launcher_slots[] = {
+PyType_Slot tuned_launcher_slots[] = {
     {Py_tp_doc, const_cast<char*>("An autotuned kernel with its grid; call it with arguments.")},
-    {Py_tp_dealloc, reinterpret_cast<void*>(launcher_dealloc)},
-    {Py_tp_traverse, reinterpret_cast<void*>(launcher_traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(launcher_clear)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(clear_and_free<tuned_launcher_clear>)},
+    {Py_tp_traverse, reinterpret_cast<void*>(tuned_launcher_traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(tuned_launcher_clear)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-    {Py_tp_members, launcher_members},
+    {Py_tp_members, tuned_launcher_members},
     {0, nullptr}};
 
-PyType_Spec launcher_spec = {"enceladus._core.TunedLauncher", sizeof(TunedLauncherObject), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                                 Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                             launcher_slots};
+PyType_Spec tuned_launcher_spec = {"enceladus._core.TunedLauncher", sizeof(TunedLauncherObject), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                       Py_TPFLAGS_HAVE_VECTORCALL |
+                                       Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                   tuned_launcher_slots};
 
 PyMemberDef tuned_members[] = {
     {"_latest_config", T_OBJECT, offsetof(TunedObject, latest_config), 0, nullptr},
@@ -206,7 +168,7 @@ PyMethodDef tuned_methods[] = {
 
 PyType_Slot tuned_slots[] = {{Py_tp_doc, const_cast<char*>("The native part of an Autotuner.")},
                              {Py_tp_new, reinterpret_cast<void*>(PyType_GenericNew)},
-                             {Py_tp_dealloc, reinterpret_cast<void*>(tuned_dealloc)},
+                             {Py_tp_dealloc, reinterpret_cast<void*>(clear_and_free<tuned_clear>)},
                              {Py_tp_traverse, reinterpret_cast<void*>(tuned_traverse)},
                              {Py_tp_clear, reinterpret_cast<void*>(tuned_clear)},
                              {Py_tp_members, tuned_members},
@@ -221,10 +183,10 @@ PyType_Spec tuned_spec = {"enceladus._core.TunedBase", sizeof(TunedObject), 0,
 }  // namespace
 
 void add_tuned_types(nb::module_& module) {
-  nb::object launcher = nb::steal(PyType_FromSpec(&launcher_spec));
+  nb::object launcher = nb::steal(PyType_FromSpec(&tuned_launcher_spec));
   nb::object tuned = nb::steal(PyType_FromSpec(&tuned_spec));
   if (!launcher.is_valid() || !tuned.is_valid()) raise_set_error();
-  launcher_type = reinterpret_cast<PyTypeObject*>(launcher.ptr());
+  tuned_launcher_type = reinterpret_cast<PyTypeObject*>(launcher.ptr());
   module.attr("TunedLauncher") = launcher;
   module.attr("TunedBase") = tuned;
 }
