@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #ifdef __APPLE__
 #include <crt_externs.h>
@@ -30,9 +31,7 @@ bool is_on(std::string_view text) {
   return plain != "" && plain != "0" && plain != "false" && plain != "no" && plain != "off";
 }
 
-}  // namespace
-
-LaunchSwitches read_launch_switches() {
+LaunchSwitches read_environment() {
   constexpr std::string_view kPrefix = "ENCELADUS_";
   LaunchSwitches switches;
   for (char** entry = process_environment(); entry != nullptr && *entry != nullptr; ++entry) {
@@ -43,6 +42,39 @@ LaunchSwitches read_launch_switches() {
     if (rest.starts_with("DEBUG=")) switches.debug = is_on(rest.substr(6));
   }
   return switches;
+}
+
+#ifdef __GLIBC__
+// glibc's setenv replaces strings and never changes one, so the same pointers are the same text.
+struct Seen {
+  std::vector<const char*> strings;
+  LaunchSwitches switches;
+
+  bool is_current() const {
+    char** entry = process_environment();
+    for (const char* known : strings)
+      if (entry == nullptr || *entry++ != known) return false;
+    return entry == nullptr || *entry == nullptr;
+  }
+  void read() {
+    strings.clear();
+    for (char** entry = process_environment(); entry != nullptr && *entry != nullptr; ++entry)
+      strings.push_back(*entry);
+    switches = read_environment();
+  }
+};
+#endif
+
+}  // namespace
+
+LaunchSwitches read_launch_switches() {
+#ifdef __GLIBC__
+  static Seen* seen = new Seen;  // under the interpreter lock
+  if (seen->strings.empty() || !seen->is_current()) seen->read();
+  return seen->switches;
+#else
+  return read_environment();
+#endif
 }
 
 }  // namespace enceladus
