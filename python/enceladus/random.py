@@ -6,10 +6,18 @@ import os
 import threading
 from typing import Any
 
+import numpy as np
+
 from enceladus import _core
 from enceladus.arrays import Tensor, empty
 
 __all__ = ["manual_seed", "rand", "randn"]
+
+# A tensor of fewer elements is made on the host and copied sooner than a kernel is compiled.
+_DEVICE_SIZE = 1 << 16
+# Bits of a uniform number by dtype.
+_BITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+_BLOCKS = 256  # of the generator, for one program of the kernel
 
 
 class _Generator:
@@ -29,8 +37,25 @@ class _Generator:
         with self._lock:
             seed, offset = self._seed, self._offset
             self._offset += -(-tensor.size // per_block)
-        _core.queue_random_fill(tensor, normal, seed, offset)
+        if tensor.size >= _DEVICE_SIZE and not tensor._is_shared:
+            _fill_on_device(tensor, normal, seed, offset)
+        else:
+            _core.queue_random_fill(tensor, normal, seed, offset)
         return tensor
+
+
+def _fill_on_device(tensor: Tensor, normal: bool, seed: int, offset: int) -> None:
+    """What `_core.queue_random_fill` does, by a kernel."""
+    from enceladus._random_kernel import fill_kernel
+
+    bits = _BITS[tensor._dtype_name]
+    per_program = _BLOCKS * (2 if bits == 53 else 4)
+    words = [
+        np.uint32(value >> shift & 0xFFFFFFFF) for value in (seed, offset) for shift in (0, 32)
+    ]
+    fill_kernel[(-(-tensor.size // per_program),)](
+        tensor, np.int64(tensor.size), *words, NORMAL=normal, BITS=bits, BLOCKS=_BLOCKS
+    )
 
 
 _generator = _Generator()

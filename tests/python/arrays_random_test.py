@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import enceladus
+from enceladus import _core
+from enceladus.random import _fill_on_device
 
 
 def test_a_seed_gives_the_same_numbers_again():
@@ -48,3 +50,19 @@ def test_wrong_arguments_are_errors():
         enceladus.randn(-1)
     assert enceladus.randn(0).tolist() == []
     enceladus.manual_seed(-1)
+
+
+@pytest.mark.parametrize("normal", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_the_kernel_for_devices_of_their_own_gives_the_same_bits(dtype, normal):
+    """Run here on the CPU, whose programs compute in the same order."""
+    seed, offset, size = (
+        0x123456789ABCDEF0,
+        0xFFFFFFF0,
+        5001,
+    )  # the offset carries into its upper word
+    expected, found = (enceladus.empty(size, dtype, "cpu") for _ in range(2))
+    _core.queue_random_fill(expected, normal, seed, offset)
+    with enceladus.device("cpu"):
+        _fill_on_device(found, normal, seed, offset)
+    np.testing.assert_array_equal(found.numpy().view(np.uint8), expected.numpy().view(np.uint8))
