@@ -111,8 +111,8 @@ void set_error_of_current_exception() {
     translate(std::current_exception(), nullptr);
   } catch (nb::python_error& error) {
     error.restore();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+  } catch (const std::bad_alloc& error) {
+    PyErr_SetString(PyExc_MemoryError, error.what());
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
   }

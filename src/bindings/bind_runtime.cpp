@@ -7,7 +7,6 @@
 #include "bindings/bindings.h"
 #include "bindings/devices.h"
 #include "bindings/tensor.h"
-#include "runtime/common/failure.h"
 #include "runtime/cpu/device.h"
 
 namespace enceladus {
@@ -53,27 +52,6 @@ class PythonEvent {
   Ref<Event> event_;
 };
 
-const char* error_name(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::kAssertion:
-      return "DeviceAssertionError";
-    case FailureKind::kOutOfBounds:
-      return "OutOfBoundsError";
-    case FailureKind::kDevice:
-      return "EnceladusError";
-  }
-  return "EnceladusError";
-}
-
-void translate_launch_failure(const std::exception_ptr& pointer, void*) {
-  try {
-    std::rethrow_exception(pointer);
-  } catch (const LaunchFailure& failure) {
-    nb::object type = nb::module_::import_("enceladus.errors").attr(error_name(failure.kind()));
-    PyErr_SetString(type.ptr(), failure.what());
-  }
-}
-
 // Fills a C-contiguous tensor that nothing else uses yet.
 void queue_random_fill(const TensorObject& tensor, bool normal, uint64_t seed, uint64_t offset) {
   const RandomFill fill{.data = tensor.data,
@@ -94,7 +72,6 @@ void evict_caches() {
 }  // namespace
 
 void bind_runtime(nb::module_& module) {
-  nb::register_exception_translator(&translate_launch_failure);
   module.def("device_names", [] { return names_of(all_devices()); });
   module.def(
       "find_device", [](const std::string& name) { return find_device(name).name(); },
