@@ -56,6 +56,24 @@ def test_launches_are_captured_into_a_graph():
         assert out[0].item() == out[-1].item() == (value * 3 + 1) * 2
 
 
+def test_a_capture_right_behind_a_burst_of_our_own_is_whole():
+    x = torch.zeros(5000, device="cuda")
+    out = torch.empty_like(x)
+    ours, ours_out = (enceladus.ones(64, device="cuda:0") for _ in range(2))
+    scale(x, out, 3.0)
+    for turn in range(20):
+        for _ in range(20 + turn):
+            scale(ours, ours_out, 2.0)  # some are held back still
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            scale(x, out, 3.0)
+        x.fill_(float(turn))
+        graph.replay()
+        torch.cuda.synchronize()
+        assert out[7].item() == 3.0 * turn
+    assert ours_out.numpy().sum() == 128
+
+
 def test_tensors_of_ours_and_torchs_share_memory_in_order():
     ours = enceladus.zeros(3000, device="cuda:0")
     theirs = torch.from_dlpack(ours)
@@ -70,6 +88,9 @@ def test_tensors_of_ours_and_torchs_share_memory_in_order():
     back = enceladus.from_dlpack(x)
     scale(back, ours, 5.0)
     assert theirs.sum().item() == 15000
+    for turn in range(200):  # a burst on memory that torch knows is in order with torch's own work
+        scale(back, ours, float(turn))
+        assert turn % 20 or theirs[5].item() == turn
     assert torch.as_tensor(ours, device="cuda").data_ptr() == ours.data_ptr()
 
 
