@@ -1,6 +1,8 @@
-"""Launch costs: host time of an asynchronous launch, tiny kernels on the device, a round trip."""
+"""Launch costs: host time of an asynchronous launch, tiny kernels on the device, a round trip; and
+what the driver itself can do from C++."""
 
 import ctypes
+import os
 import shutil
 import statistics
 import subprocess
@@ -13,57 +15,103 @@ import torch
 import enceladus
 from benchmarks.cuda import kernels
 from benchmarks.cuda.peers import triton_kernels
-from benchmarks.cuda.timing import events_ms
 
 COUNT = 64
+QUEUED = 512  # the driver takes about a thousand launches before it waits
+GATE_CYCLES = 30_000_000  # longer than the slowest contender needs to queue as many
+
+# In the order of launch_floor.cpp. The first is the floor of a launch path without batches.
+WAYS = (
+    "cuLaunchKernel from C++",
+    "C++, starting before the predecessor's end",
+    "C++, graph of 64 as it is",
+    "C++, graph of 64, every node set",
+    "C++, two graphs of 64 in turn, set",
+    "C++, four graphs of 64 in turn, set",
+    "C++, graph of 64 with early starts, set",
+)
+EARLY = (1, 6)  # ways whose kernel waits for its predecessor itself
 
 
-def host_us(call):
-    """Median microseconds of the calling thread for one of 64 launches."""
+def host_us(call, count=COUNT):
+    """Median microseconds of the calling thread for one launch of a burst."""
     found = []
     for _ in range(60):
         torch.cuda.synchronize()
+        enceladus.synchronize("cuda:0")
         start = time.perf_counter_ns()
-        for _ in range(COUNT):
+        for _ in range(count):
             call()
-        found.append((time.perf_counter_ns() - start) * 1e-3 / COUNT)
+        found.append((time.perf_counter_ns() - start) * 1e-3 / count)
     torch.cuda.synchronize()
     return statistics.median(found[10:])
 
 
-def floor_us(compiled, arrays, n):
-    """The same for the driver's own call from C++; None without a compiler."""
+def floor_rows(arrays, n):
+    """The driver's own times by way; empty without a compiler."""
     compiler = shutil.which("c++") or shutil.which("g++")
     if compiler is None:
-        return None
-    source = Path(__file__).with_name("launch_floor.cpp")
+        return {}
+    rows = {}
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "floor.so")
+        source = Path(__file__).with_name("launch_floor.cpp")
         flags = ["-std=c++17", "-O2", "-shared", "-fPIC", "-ldl"]
         subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
-        times = (ctypes.c_double * 60)()
-        artifact = compiled.artifact
-        error = ctypes.CDLL(str(library)).launch_floor(
-            artifact.binary,
-            artifact.entry.encode(),
-            *(ctypes.c_uint64(array.data_ptr()) for array in arrays),
-            n,
-            32 * artifact.num_warps,
-            COUNT,
-            60,
-            times,
-        )
-    if error:
-        raise RuntimeError(f"the driver answered {error}")
-    return statistics.median(list(times)[10:])
+        floor = ctypes.CDLL(str(library)).launch_floor
+        plain = compiled_add(folder, waits=False).artifact
+        waiting = compiled_add(folder, waits=True).artifact
+        for way, name in enumerate(WAYS):
+            artifact = waiting if way in EARLY else plain
+            times = (ctypes.c_double * 2)()
+            error = floor(
+                artifact.binary,
+                artifact.entry.encode(),
+                *(ctypes.c_uint64(array.data_ptr()) for array in arrays),
+                n,
+                32 * artifact.num_warps,
+                COUNT,
+                way,
+                times,
+            )
+            if error:
+                print(f"{name}: the driver answered {error}", flush=True)
+                continue
+            rows[name] = {"host us": times[0], "device us": times[1]}
+    return rows
+
+
+def compiled_add(folder, waits):
+    """The add kernel compiled; or with the instruction that waits for its predecessor."""
+    example = [enceladus.empty(1024, device="cuda:0") for _ in range(3)]
+    compiled = kernels.add_kernel.warmup(*example, 1024, BLOCK=1024)
+    if not waits:
+        return compiled
+    head, body = compiled.cuda.split("__global__", 1)
+    body = body.replace("{\n", '{\n  asm volatile("griddepcontrol.wait;" ::: "memory");\n', 1)
+    Path(folder, "add_kernel.cu").write_text(f"{head}__global__{body}")
+    os.environ["ENCELADUS_OVERRIDE_DIR"] = folder
+    try:
+        return enceladus.jit(kernels.add_kernel.fn).warmup(*example, 1024, BLOCK=1024)
+    finally:
+        del os.environ["ENCELADUS_OVERRIDE_DIR"]
 
 
 def device_us(call):
-    """Microseconds a launch of a long burst, as the device sees it."""
-    call()
-    return statistics.median(
-        events_ms(lambda: [call() for _ in range(2000)]) / 2000 * 1e3 for _ in range(5)
-    )
+    """Microseconds a launch on the device, which finds all of them queued."""
+    found = []
+    for _ in range(7):
+        enceladus.synchronize("cuda:0")
+        torch.cuda._sleep(GATE_CYCLES)
+        # Ours, as they hand over launches that are held back; in the order of the default stream.
+        start, end = enceladus._core.Event(), enceladus._core.Event()
+        with enceladus.device("cuda:0"):
+            start.record()
+            for _ in range(QUEUED):
+                call()
+            end.record()
+        found.append(start.elapsed_ms(end) * 1e3 / QUEUED)
+    return statistics.median(found)
 
 
 def round_trip_us(call, wait):
@@ -80,10 +128,12 @@ def run():
     """Rows by contender: {"host us", "device us", "round trip us"}."""
     n = 1024
     x, y, out = (torch.randn(n, device="cuda") for _ in range(3))
-    a, b, c = (enceladus.from_dlpack(t) for t in (x, y, out))
+    a, b, c = (enceladus.randn(n, device="cuda:0") for _ in range(3))
+    shared = [enceladus.from_dlpack(t) for t in (x, y, out)]
     ours = kernels.add_kernel[(1,)]
     contenders = {
         "enceladus, Tensor": lambda: ours(a, b, c, n, BLOCK=1024),
+        "enceladus, Tensor shared with torch": lambda: ours(*shared, n, BLOCK=1024),
         "enceladus, torch tensors": lambda: ours(x, y, out, n, BLOCK=1024),
         "torch.add": lambda: torch.add(x, y, out=out),
     }
@@ -91,8 +141,7 @@ def run():
     if module is not None:
         theirs = module.add_kernel[(1,)]
         contenders["triton"] = lambda: theirs(x, y, out, n, BLOCK=1024)
-    compiled = kernels.add_kernel.warmup(a, b, c, n, BLOCK=1024)
-    rows = {"cuLaunchKernel from C++": {"host us": floor_us(compiled, (x, y, out), n)}}
+    rows = floor_rows((x, y, out), n)
     for name, call in contenders.items():
         call()
         wait = enceladus.synchronize if "Tensor" in name else torch.cuda.synchronize

@@ -265,7 +265,11 @@ void bind_fields(nb::class_<TensorObject>& cls) {
       .def_prop_ro("_dtype_name",
                    [](const TensorObject& t) { return std::string(info(t.dtype).python_name); })
       .def_prop_ro("_device_name", [](const TensorObject& t) { return t.device->name(); })
-      .def("data_ptr", [](const TensorObject& t) { return reinterpret_cast<uintptr_t>(t.data); })
+      .def("data_ptr",
+           [](const TensorObject& t) {
+             t.expose();
+             return reinterpret_cast<uintptr_t>(t.data);
+           })
       .def("is_contiguous", [](const TensorObject& t) { return is_contiguous(t.layout); });
 }
 

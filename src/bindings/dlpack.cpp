@@ -41,7 +41,9 @@ template <class Managed>
 class DlpackBuffer : public Buffer {
  public:
   DlpackBuffer(Managed* managed, void* data, int64_t bytes)
-      : Buffer(data, bytes), managed_(managed) {}
+      : Buffer(data, bytes), managed_(managed) {
+    expose();
+  }
   ~DlpackBuffer() override {
     if (!managed_->deleter || !Py_IsInitialized()) return;
     nb::gil_scoped_acquire lock;
@@ -185,6 +187,7 @@ TensorObject import_dlpack(nb::handle object) {
 }
 
 nb::object export_dlpack(const TensorObject& tensor, DlpackVersion version, uint64_t flags) {
+  tensor.expose();
   if (version == DlpackVersion::kUnversioned) {
     auto* managed = new_export<ManagedTensor>(tensor);
     return nb::steal(PyCapsule_New(

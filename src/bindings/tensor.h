@@ -28,6 +28,12 @@ struct TensorObject {
 
   // Sets layout and what follows from it; `data` and `dtype` must be set.
   void set_layout(const Strided& strided);
+  // To be called before somebody else is told where the memory lies: launches on it are in the
+  // device's queue from now on when their call returns.
+  void expose() const {
+    storage->expose();
+    device->default_stream().flush();
+  }
 };
 
 // The type of every tensor object: TensorBase until the package registers its subclass.

@@ -2,6 +2,7 @@
 // that are read at each call:
 //   FAKE_CUDA_VERSION   what cuDriverGetVersion says (13000)
 //   FAKE_CUDA_DEVICES   how many devices there are (1); 0 makes cuInit fail with NO_DEVICE
+//   FAKE_CUDA_CAPABILITY  10 times the compute capability (90)
 //   FAKE_CUDA_MEMORY    bytes of device memory (2^30)
 //   FAKE_CUDA_FAIL      "cuLaunchKernel=701": what a call answers from now on
 //   FAKE_CUDA_FAULT     "700": what synchronizations answer once a kernel has run
@@ -111,8 +112,70 @@ void fail_assertion(void** parameters) {
   std::memcpy(words, failed, sizeof(failed));
 }
 
+// append_kernel(log, value) on float32: log[0] counts, log[i] is the i-th value.
+void append(void** parameters) {
+  auto* log = argument<float*>(parameters, 0);
+  log[0] += 1;
+  log[static_cast<int>(log[0])] = static_cast<float>(argument<int>(parameters, 1));
+}
+
+struct Known {
+  const char* name;  // a part of the entry's name
+  void (*run)(void** parameters);
+  int arguments;
+};
+constexpr Known kKnown[] = {
+    {"add_kernel", add, 4}, {"append_kernel", append, 2}, {"assert_kernel", fail_assertion, 2}};
+
 struct Function {
   std::string name;
+  Known known = {"", nullptr, 0};
+
+  explicit Function(const char* entry) : name(entry) {
+    for (const Known& candidate : kKnown)
+      if (name.find(candidate.name) != std::string::npos) known = candidate;
+  }
+};
+
+struct LaunchShape {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared_bytes;
+};
+
+Result run(const Function& function, const LaunchShape& shape, void* stream, void** parameters) {
+  if (const Result failed = answer("cuLaunchKernel")) return failed;
+  const auto& [grid, block, shared] = shape;
+  note("launch " + function.name + " grid " + std::to_string(grid[0]) + " " +
+       std::to_string(grid[1]) + " " + std::to_string(grid[2]) + " threads " +
+       std::to_string(block[0]) + " shared " + std::to_string(shared) + " stream " +
+       std::to_string(reinterpret_cast<uintptr_t>(stream)));
+  if (function.known.run) function.known.run(parameters);
+  state().has_run = true;
+  return 0;
+}
+
+// A chain of kernels, in the order in which the nodes were added.
+struct KernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
+  const Function* function;
+  LaunchShape shape;
+  void** parameters;
+};
+struct Node {
+  const Function* function = nullptr;
+  LaunchShape shape = {};
+  std::vector<uint64_t> arguments;
+
+  void set(const KernelNode& given) {
+    function = given.function;
+    shape = given.shape;
+    arguments.clear();
+    for (int i = 0; i < function->known.arguments; ++i)
+      arguments.push_back(argument<uint64_t>(given.parameters, i));
+  }
+};
+struct Graph {
+  std::vector<Node*> nodes;  // an executable graph's nodes are those of its graph
 };
 
 }  // namespace
@@ -163,10 +226,15 @@ EXPORT Result cuDeviceGetName(char* name, int length, int) {
   return 0;
 }
 EXPORT Result cuDeviceGetAttribute(int* value, int which, int) {
-  const std::map<int, int> figures = {{5, 2147483647}, {6, 65535},    {7, 65535},    {16, 132},
-                                      {38, 1 << 20},   {75, 9},       {76, 0},       {97, 232448},
-                                      {115, 1},        {39, 2048},    {81, 233472},  {82, 65536},
-                                      {106, 32},       {13, 1000000}, {36, 2000000}, {37, 4096}};
+  const std::map<int, int> figures = {{5, 2147483647}, {6, 65535},   {7, 65535}, {16, 132},
+                                      {38, 1 << 20},   {97, 232448}, {115, 1},   {39, 2048},
+                                      {81, 233472},    {82, 65536},  {106, 32},  {13, 1000000},
+                                      {36, 2000000},   {37, 4096}};
+  const long capability = setting("FAKE_CUDA_CAPABILITY", 90);
+  if (which == 75 || which == 76) {
+    *value = static_cast<int>(which == 75 ? capability / 10 : capability % 10);
+    return 0;
+  }
   const auto found = figures.find(which);
   *value = found == figures.end() ? 0 : found->second;
   return 0;
@@ -275,6 +343,10 @@ EXPORT Result cuStreamWaitEvent(void* stream, void*, unsigned) {
   note("wait in stream " + std::to_string(reinterpret_cast<uintptr_t>(stream)));
   return 0;
 }
+EXPORT Result cuStreamSynchronize(void*) {
+  note("synchronize");
+  return synchronized("cuStreamSynchronize");
+}
 EXPORT Result cuStreamIsCapturing(void* stream, int* status) {
   *status = reinterpret_cast<uintptr_t>(stream) == 99;  // tests call it so
   return 0;
@@ -285,7 +357,7 @@ EXPORT Result cuModuleLoadData(void** module, const void*) {
   return answer("cuModuleLoadData");
 }
 EXPORT Result cuModuleGetFunction(void** function, void*, const char* name) {
-  *function = new Function{name};
+  *function = new Function(name);
   return 0;
 }
 EXPORT Result cuFuncGetAttribute(int* value, int which, void*) {
@@ -298,16 +370,57 @@ EXPORT Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, in
   return 0;
 }
 EXPORT Result cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned block,
-                             unsigned, unsigned, unsigned shared, void* stream, void** parameters,
-                             void**) {
-  if (const Result failed = answer("cuLaunchKernel")) return failed;
-  const std::string& name = static_cast<Function*>(function)->name;
-  note("launch " + name + " grid " + std::to_string(x) + " " + std::to_string(y) + " " +
-       std::to_string(z) + " threads " + std::to_string(block) + " shared " +
-       std::to_string(shared) + " stream " + std::to_string(reinterpret_cast<uintptr_t>(stream)));
-  if (name.find("add_kernel") != std::string::npos) add(parameters);
-  if (name == "assert_kernel") fail_assertion(parameters);
-  state().has_run = true;
+                             unsigned block_y, unsigned block_z, unsigned shared, void* stream,
+                             void** parameters, void**) {
+  return run(*static_cast<Function*>(function), {{x, y, z}, {block, block_y, block_z}, shared},
+             stream, parameters);
+}
+
+EXPORT Result cuGraphCreate(void** graph, unsigned) {
+  *graph = new Graph;
+  return answer("cuGraphCreate");
+}
+EXPORT Result cuGraphAddKernelNode_v2(void** node, void* graph, void* const* before, size_t count,
+                                      const KernelNode* given) {
+  auto& nodes = static_cast<Graph*>(graph)->nodes;
+  if (count != !nodes.empty() || (count && *before != nodes.back())) return 1;  // no chain
+  nodes.push_back(new Node);
+  nodes.back()->set(*given);
+  *node = nodes.back();
+  return answer("cuGraphAddKernelNode");
+}
+EXPORT Result cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long) {
+  note("instantiate graph of " + std::to_string(static_cast<Graph*>(graph)->nodes.size()));
+  *executable = graph;
+  return answer("cuGraphInstantiateWithFlags");
+}
+EXPORT Result cuGraphExecKernelNodeSetParams_v2(void*, void* node, const KernelNode* given) {
+  note("set node");
+  static_cast<Node*>(node)->set(*given);
+  return answer("cuGraphExecKernelNodeSetParams");
+}
+EXPORT Result cuGraphLaunch(void* executable, void* stream) {
+  const auto& nodes = static_cast<Graph*>(executable)->nodes;
+  if (const Result failed = answer("cuGraphLaunch")) return failed;
+  note("graph of " + std::to_string(nodes.size()) + " in stream " +
+       std::to_string(reinterpret_cast<uintptr_t>(stream)));
+  for (Node* node : nodes) {
+    std::vector<void*> parameters;
+    for (uint64_t& value : node->arguments) parameters.push_back(&value);
+    if (const Result failed = run(*node->function, node->shape, stream, parameters.data()))
+      return failed;
+  }
+  return 0;
+}
+EXPORT Result cuGraphExecDestroy(void*) { return 0; }
+EXPORT Result cuGraphDestroy(void* graph) {
+  for (Node* node : static_cast<Graph*>(graph)->nodes) delete node;
+  delete static_cast<Graph*>(graph);
+  return 0;
+}
+EXPORT Result cuThreadExchangeStreamCaptureMode(int* mode) {
+  thread_local int current = 0;
+  std::swap(*mode, current);
   return 0;
 }
 

@@ -34,6 +34,11 @@ class Resource {
   Stream* last_stream() const { return last_stream_.load(std::memory_order_relaxed); }
   Ticket last_ticket() const { return last_ticket_.load(std::memory_order_acquire); }
 
+  // Whether others than our launches may work on the memory, ordered by the device's own queue:
+  // then launches on it must be in that queue when the enqueueing call returns. Never taken back.
+  void expose() { is_exposed_.store(true, std::memory_order_relaxed); }
+  bool is_exposed() const { return is_exposed_.load(std::memory_order_relaxed); }
+
   // Whether the destructor may run on a thread of the runtime's own. False for what belongs to
   // Python, which only host threads delete.
   virtual bool deletes_anywhere() const { return true; }
@@ -45,6 +50,7 @@ class Resource {
   std::atomic<int64_t> owners_{1};
   std::atomic<Stream*> last_stream_{nullptr};
   std::atomic<Ticket> last_ticket_{0};
+  std::atomic<bool> is_exposed_{false};
 };
 
 // Owning pointer to a Resource. Construction from a raw pointer takes over one count.

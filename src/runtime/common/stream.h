@@ -43,6 +43,9 @@ class Stream {
   virtual Ticket enqueue(const Launch& launch) = 0;
   // Runs what is queued, then the launch, and returns when it is done. Throws LaunchFailure.
   virtual void run_now(const Launch& launch) = 0;
+  // Hands over launches that were gathered, to be called before anything else is put into the
+  // device's queue, or is told where memory of theirs lies.
+  virtual void flush() {}
   // Queues a time stamp.
   virtual Ticket record(Event& event) = 0;
 

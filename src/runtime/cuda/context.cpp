@@ -70,10 +70,15 @@ void Context::fail(Result result, std::string message) const {
   throw DeviceFailure("cuda", message);
 }
 
+void Context::check_usable() const {
+  cuda::driver();  // throws after a fork
+  if (lost_.load(std::memory_order_relaxed)) [[unlikely]]
+    throw DeviceFailure("cuda", "cuda:" + std::to_string(ordinal_) + ": " + kLost);
+}
+
 Context::Scope::Scope(const Context& context) {
-  const Driver& driver = cuda::driver();  // throws after a fork
-  if (context.lost_.load(std::memory_order_relaxed)) [[unlikely]]
-    throw DeviceFailure("cuda", "cuda:" + std::to_string(context.ordinal_) + ": " + kLost);
+  context.check_usable();
+  const Driver& driver = context.driver_;
   ContextHandle current = nullptr;
   context.check(driver.current_context(&current), "cuCtxGetCurrent");
   if (current == context.handle_) [[likely]]

@@ -31,6 +31,9 @@ class Context {
   // Whose kernels may have caused what a synchronization finds; says so in its message.
   void check_pending(Result result, const char* call, const std::string& kernels) const;
 
+  // Throws after a fork and in a context that was lost.
+  void check_usable() const;
+
   // The context is current in this thread while one of these lives. Throws after a fork and in a
   // context that was lost.
   class Scope {

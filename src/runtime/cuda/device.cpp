@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
 #include "runtime/common/failure.h"
+#include "runtime/common/flush_every.h"
 #include "runtime/cuda/kernel.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/nvrtc.h"
@@ -26,10 +28,17 @@ constexpr int64_t kRandomChunk = int64_t{1} << 20;  // elements made on the host
 
 std::atomic<bool> in_use{false};
 
+// With CUDA_LAUNCH_BLOCKING each launch is to show its own errors.
+Holding holding() {
+  const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  const bool is_blocking = blocking && *blocking && *blocking != '0';
+  return {.largest_batch = is_blocking ? 1 : static_cast<size_t>(flush_every())};
+}
+
 // What needs the context: made by the first use.
 struct Parts {
   explicit Parts(int ordinal)
-      : context(driver(), ordinal), pool(context, kLegacyStream), stream(context, pool) {
+      : context(driver(), ordinal), pool(context, kLegacyStream), stream(context, pool, holding()) {
     in_use.store(true);
   }
   Context context;
@@ -55,7 +64,7 @@ class CudaDevice : public Device {
   std::array<int64_t, 3> grid_limits() const override { return grid_limits_; }
   Ref<Buffer> allocate(int64_t bytes, bool zeroed) override {
     auto buffer = Ref<CudaBuffer>::adopt(new CudaBuffer(parts().pool, bytes));
-    if (zeroed) fill(buffer->data(), bytes, 1, 0);
+    if (zeroed) set(buffer->data(), bytes, 1, 0);  // no launch uses it yet
     return buffer;
   }
   CudaStream& default_stream() override { return parts().stream; }
@@ -72,24 +81,32 @@ class CudaDevice : public Device {
 
   bool shares_host_memory() const override { return false; }
   void copy_to_host(void* host, const void* from, int64_t bytes) override {
+    parts().stream.flush();
     parts().stream.staging().download(host, address(from), bytes);
   }
   void copy_from_host(void* to, const void* host, int64_t bytes) override {
+    parts().stream.flush();
     parts().stream.staging().upload(address(to), host, bytes);
   }
   void copy_within(void* to, const void* from, int64_t bytes) override {
     if (bytes == 0) return;
+    parts().stream.flush();
     const Context::Scope scope(parts().context);
     parts().context.check(
         driver().copy_within(address(to), address(from), static_cast<size_t>(bytes), kLegacyStream),
         "cuMemcpyDtoDAsync");
   }
-  void fill(void* to, int64_t count, int size, uint32_t bits) override;
+  void fill(void* to, int64_t count, int size, uint32_t bits) override {
+    parts().stream.flush();
+    set(to, count, size, bits);
+  }
   void make_wait(void* native_stream) override {
     parts().stream.make_wait(static_cast<StreamHandle>(native_stream));
   }
 
   int ordinal() const { return ordinal_; }
+  // cp.async, mma.sync on bfloat16: Ampere and later.
+  bool serves_our_code() const { return attribute(kMajor) >= 8; }
   // Instructions of one architecture alone ("a") from Hopper on.
   std::string architecture() const override {
     const int major = attribute(kMajor);
@@ -130,6 +147,8 @@ class CudaDevice : public Device {
     });
     return *parts_;
   }
+
+  void set(void* to, int64_t count, int size, uint32_t bits);
 
   const int ordinal_;
   const std::string name_;
@@ -179,7 +198,8 @@ Ticket CudaDevice::evict_caches() {
   return default_stream().newest();
 }
 
-void CudaDevice::fill(void* to, int64_t count, int size, uint32_t bits) {
+// Fills at once, in front of launches that are held.
+void CudaDevice::set(void* to, int64_t count, int size, uint32_t bits) {
   if (count == 0) return;
   const Context::Scope scope(parts().context);
   const auto elements = static_cast<size_t>(count);
@@ -207,9 +227,15 @@ Found find_devices() {
     const Result result = driver().device_count(&count);
     if (result != kSuccess)
       throw DeviceFailure("cuda", "cuDeviceGetCount answered " + error_text(driver(), result));
-    for (int ordinal = 0; ordinal < count; ++ordinal)
-      found.devices.push_back(new CudaDevice(ordinal));
     if (count == 0) found.problem = "the CUDA driver sees no GPU";
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      auto device = std::make_unique<CudaDevice>(ordinal);
+      if (device->serves_our_code())
+        found.devices.push_back(device.release());
+      else
+        found.problem = device->name() + " is a GPU of " + device->architecture() +
+                        ", and sm_80 or newer is needed";
+    }
   } catch (const DeviceFailure& failure) {
     found.problem = failure.what();
   }

@@ -16,6 +16,9 @@ using StreamHandle = struct CUstream_st*;
 using EventHandle = struct CUevent_st*;
 using ModuleHandle = struct CUmod_st*;
 using FunctionHandle = struct CUfunc_st*;
+using GraphHandle = struct CUgraph_st*;
+using GraphNodeHandle = struct CUgraphNode_st*;
+using ExecutableGraphHandle = struct CUgraphExec_st*;
 using PoolHandle = struct CUmemPoolHandle_st*;
 
 struct PoolProperties {     // CUmemPoolProps
@@ -44,6 +47,17 @@ struct LaunchConfiguration {  // CUlaunchConfig
   StreamHandle stream = nullptr;
   const LaunchAttribute* attributes = nullptr;
   unsigned attribute_count = 0;
+};
+
+struct KernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
+  FunctionHandle function = nullptr;
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+  void* kernel = nullptr;
+  ContextHandle context = nullptr;
 };
 
 inline constexpr Result kSuccess = 0;

@@ -1,44 +1,37 @@
 #include "runtime/cuda/messages.h"
 
+#include <algorithm>
+#include <array>
+
 #include "runtime/common/failure.h"
 
 namespace enceladus::cuda {
-namespace {
 
-constexpr size_t kWords = 4;  // 1 + index of the message, then the program
-
-}  // namespace
-
-DevicePointer Messages::prepare(const Artifact& artifact, StreamHandle stream) {
+void Messages::add(CudaKernel& kernel) {
   const std::lock_guard lock(mutex_);
-  for (const Pending& known : pending_)
-    if (known.kernel == artifact.kernel && known.texts == artifact.messages) return known.buffer;
-  const DevicePointer buffer = pool_.allocate(kWords * sizeof(uint32_t));
-  const Context& context = pool_.context();
-  context.check(context.driver().set_words(buffer, 0, kWords, stream), "cuMemsetD32Async",
-                artifact.kernel);
-  pending_.push_back({buffer, artifact.kernel, artifact.messages});
-  return buffer;
+  const bool is_known = std::any_of(launched_.begin(), launched_.end(),
+                                    [&](const auto& known) { return known.get() == &kernel; });
+  if (!is_known) launched_.push_back(Ref<CudaKernel>::share(&kernel));
 }
 
 void Messages::raise() {
-  std::vector<Pending> pending;
+  std::vector<Ref<CudaKernel>> launched;
   {
     const std::lock_guard lock(mutex_);
-    pending.swap(pending_);
+    launched.swap(launched_);
   }
-  const Pending* failed = nullptr;
-  std::array<uint32_t, kWords> found{};
-  for (const Pending& known : pending) {
-    std::array<uint32_t, kWords> words{};
-    if (!failed) staging_.download(words.data(), known.buffer, sizeof(words));
-    pool_.free(known.buffer);
-    if (failed || words[0] == 0) continue;
-    failed = &known;
-    found = words;
+  const Artifact* failed = nullptr;
+  std::array<uint32_t, 4> found{};
+  for (const Ref<CudaKernel>& kernel : launched) {
+    uint32_t* words = kernel->message_words();
+    if (!failed && words[0] != 0) {
+      failed = &kernel->artifact();
+      std::copy_n(words, found.size(), found.begin());
+    }
+    std::fill_n(words, found.size(), 0);
   }
   if (!failed) return;
-  throw LaunchFailure(FailureKind::kAssertion, failed->kernel, failed->texts.at(found[0] - 1),
+  throw LaunchFailure(FailureKind::kAssertion, failed->kernel, failed->messages.at(found[0] - 1),
                       {static_cast<int32_t>(found[1]), static_cast<int32_t>(found[2]),
                        static_cast<int32_t>(found[3])});
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <thread>
+#include <utility>
 
 #include "runtime/cuda/host_arrays.h"
 
@@ -21,77 +23,39 @@ bool is_empty(const Launch& launch) {
   return launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0;
 }
 
-uint64_t programs_of(const Launch& launch) {
-  return static_cast<uint64_t>(launch.grid[0]) * static_cast<uint64_t>(launch.grid[1]) *
-         static_cast<uint64_t>(launch.grid[2]);
+// Nobody but this stream orders what uses the memory, and the device runs all programs in one go: a
+// launch that takes long gains nothing by company.
+bool may_be_held(const Launch& launch, const CudaKernel& kernel) {
+  if (launch.native_stream || !kernel.is_plain()) return false;
+  if (programs_of(launch) > static_cast<uint64_t>(kernel.resident_programs())) return false;
+  return std::none_of(launch.resources.begin(), launch.resources.end(),
+                      [](const Resource* resource) { return resource->is_exposed(); });
 }
 
-// The kernel may start before the one in front of it in the stream has ended
-// (CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION).
-constexpr LaunchAttribute kOverlaps = {.which = 6, .value = {1}};
+// While one of these lives, this thread's calls do not end captures of other threads.
+class Unobtrusive {
+ public:
+  explicit Unobtrusive(const Driver& driver) : driver_(driver) { exchange(); }
+  ~Unobtrusive() { exchange(); }
 
-LaunchConfiguration configuration(const Launch& launch, const CudaKernel& kernel,
-                                  StreamHandle stream) {
-  LaunchConfiguration shape{.shared_bytes = static_cast<unsigned>(kernel.artifact().shared_bytes),
-                            .stream = stream};
-  for (size_t axis = 0; axis < 3; ++axis) {
-    shape.grid[axis] = static_cast<unsigned>(launch.grid[axis]);
-    shape.block[axis] = static_cast<unsigned>(launch.threads[axis]);
-  }
-  if (launch.threads[0] == 0) {
-    shape.block[0] = static_cast<unsigned>(kernel.threads());
-    shape.block[1] = shape.block[2] = 1;
-  }
-  if (kernel.artifact().is_persistent) {
-    shape.grid[0] = static_cast<unsigned>(
-        std::min<uint64_t>(programs_of(launch), static_cast<uint64_t>(kernel.resident_programs())));
-    shape.grid[1] = shape.grid[2] = 1;
-  }
-  if (kernel.waits_itself()) {
-    shape.attributes = &kOverlaps;
-    shape.attribute_count = 1;
-  }
-  return shape;
-}
-
-// The extended call is the slower one.
-Result launch_configured(const Driver& driver, const LaunchConfiguration& shape,
-                         FunctionHandle function, void** arguments) {
-  if (shape.attribute_count)
-    return driver.launch_kernel_extended(&shape, function, arguments, nullptr);
-  return driver.launch_kernel(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0],
-                              shape.block[1], shape.block[2], shape.shared_bytes, shape.stream,
-                              arguments, nullptr);
-}
+ private:
+  void exchange() { driver_.exchange_capture_mode(&mode_); }
+  const Driver& driver_;
+  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+};
 
 }  // namespace
 
-CudaEvent::CudaEvent(const Context& context, Timing timing) : context_(context) {
-  const Context::Scope scope(context);
-  context.check(context.driver().create_event(&handle_, static_cast<unsigned>(timing)),
-                "cuEventCreate");
-}
-
-CudaEvent::~CudaEvent() {
-  if (is_driver_usable()) context_.driver().destroy_event(handle_);
-}
-
-int64_t CudaEvent::nanoseconds_until(const Event& later) const {
-  const Context::Scope scope(context_);
-  float milliseconds = 0;
-  const auto& end = static_cast<const CudaEvent&>(later);
-  context_.check(context_.driver().elapsed_time(&milliseconds, handle_, end.handle_),
-                 "cuEventElapsedTime");
-  return static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
-}
-
-CudaStream::CudaStream(const Context& context, MemoryPool& pool)
+CudaStream::CudaStream(const Context& context, MemoryPool& pool, const Holding& holding)
     : context_(context),
       pool_(pool),
       staging_(context, kLegacyStream),
-      messages_(pool, staging_),
+      holding_(holding),
+      burst_(holding),
+      held_(context),
       marker_(context, CudaEvent::Timing::kOff),
-      crossing_(context, CudaEvent::Timing::kOff) {}
+      crossing_(context, CudaEvent::Timing::kOff),
+      flusher_([this] { return hand_over_stale(); }) {}
 
 // --- Launching ---
 
@@ -120,23 +84,34 @@ void CudaStream::run_now(const Launch& launch) {
 }
 
 Ticket CudaStream::submit(const Launch& launch) {
-  const Context::Scope scope(context_);
+  context_.check_usable();
   auto& kernel = static_cast<CudaKernel&>(*launch.kernel);
-  const auto stream =
-      launch.native_stream ? static_cast<StreamHandle>(*launch.native_stream) : kLegacyStream;
-  const bool is_foreign = stream && stream != kLegacyStream;
-  const bool uses_ours = is_foreign && !launch.resources.empty();
   const std::lock_guard lock(mutex_);
-  if (uses_ours) order(kLegacyStream, stream);
-  if (!is_empty(launch)) launch_kernel(launch, kernel, stream);
-  if (uses_ours) order(stream, kLegacyStream);
-  if (is_foreign) note_stream(stream);
+  const Clock::time_point now = Clock::now();
+  if (burst_.add(now) && may_be_held(launch, kernel))
+    hold(launch, kernel, now);
+  else
+    submit_now(launch, kernel);
   const Ticket ticket = newest_.load(std::memory_order_relaxed) + 1;
   newest_.store(ticket, std::memory_order_release);
   kernel.mark_used(this, ticket);
   for (Resource* resource : launch.resources) resource->mark_used(this, ticket);
   names_.add(kernel.artifact().kernel);
   return ticket;
+}
+
+void CudaStream::submit_now(const Launch& launch, CudaKernel& kernel) {
+  const Context::Scope scope(context_);
+  const auto stream = launch.native_stream && *launch.native_stream
+                          ? static_cast<StreamHandle>(*launch.native_stream)
+                          : kLegacyStream;
+  const bool is_foreign = stream != kLegacyStream;
+  const bool uses_ours = is_foreign && !launch.resources.empty();
+  if (!is_foreign || uses_ours) hand_over();
+  if (uses_ours) order(kLegacyStream, stream);
+  if (!is_empty(launch)) launch_kernel(launch, kernel, stream);
+  if (uses_ours) order(stream, kLegacyStream);
+  if (is_foreign) note_stream(stream);
 }
 
 void CudaStream::launch_kernel(const Launch& launch, CudaKernel& kernel, StreamHandle stream) {
@@ -152,14 +127,71 @@ void CudaStream::launch_kernel(const Launch& launch, CudaKernel& kernel, StreamH
       extents[axis] = static_cast<uint32_t>(launch.grid[axis]);
       arguments[count++] = &extents[axis];
     }
-  DevicePointer messages = 0;
-  if (kernel.has_messages()) {
-    messages = messages_.prepare(kernel.artifact(), stream);
-    arguments[count++] = &messages;
+  uint32_t* words = kernel.message_words();
+  if (words) {
+    messages_.add(kernel);
+    arguments[count++] = &words;
   }
-  context_.check(launch_configured(context_.driver(), configuration(launch, kernel, stream),
+  if (kernel.prints()) has_printed_ = true;
+  context_.check(launch_configured(context_.driver(), kernel.configuration(launch, stream),
                                    kernel.function(), arguments),
                  "cuLaunchKernel", kernel.artifact().kernel);
+}
+
+// --- Holding back ---
+
+void CudaStream::hold(const Launch& launch, CudaKernel& kernel, Clock::time_point now) {
+  if (is_empty(launch)) return;
+  KernelCall& call = held_.add();
+  call.function = kernel.function();
+  call.shape = kernel.configuration(launch, kLegacyStream);
+  call.name = &kernel.artifact().kernel;
+  call.argument_count = launch.parameters.size();
+  std::copy(launch.parameters.begin(), launch.parameters.end(), call.arguments.begin());
+  const Clock::rep time = now.time_since_epoch().count();
+  newest_held_.store(time, std::memory_order_relaxed);
+  if (held_.size() == 1) oldest_held_.store(time, std::memory_order_relaxed);
+  held_count_.store(held_.size());
+  if (held_.size() >= burst_.batch()) {
+    hand_over();
+    burst_.grow();
+  } else if (held_.size() == 1 && !flusher_.watch()) {
+    hand_over();
+  }
+}
+
+// Under `mutex_`. Never throws: what the driver refuses is raised by the next synchronization.
+void CudaStream::hand_over() {
+  if (held_.size() == 0) return;
+  try {
+    const Context::Scope scope(context_);
+    if (std::exception_ptr failure = held_.submit(kLegacyStream)) log_.add_failure(failure);
+  } catch (...) {
+    log_.add_failure(std::current_exception());
+  }
+  held_.clear();
+  held_count_.store(0);
+  for (Resource* resource : released_) delete resource;
+  released_.clear();
+}
+
+void CudaStream::flush() {
+  if (held_count_.load() == 0) return;
+  const std::lock_guard lock(mutex_);
+  hand_over();
+}
+
+// Called by the flusher's thread; whether anything is held still.
+bool CudaStream::hand_over_stale() {
+  if (held_count_.load() == 0) return false;
+  const auto age = [now = Clock::now()](const std::atomic<Clock::rep>& since) {
+    return now.time_since_epoch() - Clock::duration(since.load(std::memory_order_relaxed));
+  };
+  if (age(newest_held_) < 2 * holding_.longest_gap && age(oldest_held_) < holding_.longest_held)
+    return true;
+  const Unobtrusive mode(context_.driver());
+  flush();
+  return false;
 }
 
 // What is queued in `second` from here on waits for what is in `first`. A stream that is being
@@ -175,9 +207,11 @@ void CudaStream::order(StreamHandle first, StreamHandle second) {
 }
 
 void CudaStream::make_wait(StreamHandle stream) {
+  flush();
   if (!stream || stream == kLegacyStream) return;
   const Context::Scope scope(context_);
   const std::lock_guard lock(mutex_);
+  hand_over();
   order(kLegacyStream, stream);
 }
 
@@ -189,6 +223,7 @@ void CudaStream::note_stream(StreamHandle stream) {
 Ticket CudaStream::record(Event& event) {
   const Context::Scope scope(context_);
   const std::lock_guard lock(mutex_);
+  hand_over();
   context_.check(
       context_.driver().record_event(static_cast<CudaEvent&>(event).handle(), kLegacyStream),
       "cuEventRecord");
@@ -206,20 +241,26 @@ bool CudaStream::wait(Ticket ticket, std::chrono::nanoseconds limit) {
   const Context::Scope scope(context_);
   {
     const std::lock_guard waiting(waiting_);
-    const Ticket covered = newest();
-    if (!await_markers(end)) return false;
+    Ticket covered = 0;
+    if (!await_markers(end, covered)) return false;
     if (covered > completed_.load()) completed_.store(covered, std::memory_order_release);
   }
   collect();
   return true;
 }
 
-// Waits for everything queued so far in our stream and in those of frameworks that we used.
-bool CudaStream::await_markers(std::chrono::steady_clock::time_point end) {
+// Waits for everything queued so far in our stream and in those of frameworks that we used; the
+// newest launch of that is `covered`.
+bool CudaStream::await_markers(std::chrono::steady_clock::time_point end, Ticket& covered) {
+  bool has_printed = false;  // the driver writes the lines when somebody waits in its own way
   std::vector<StreamHandle> streams = {kLegacyStream};
   std::string kernels;
   {
     const std::lock_guard lock(mutex_);
+    hand_over();
+    burst_.end();
+    covered = newest();
+    has_printed = std::exchange(has_printed_, false);
     streams.insert(streams.end(), foreign_.begin(), foreign_.end());
     kernels = names_.text();
   }
@@ -234,20 +275,25 @@ bool CudaStream::await_markers(std::chrono::steady_clock::time_point end) {
       if (now > polling_end) std::this_thread::sleep_for(kSleep);
     }
     context_.check_pending(result, "the synchronization", kernels);
+    if (has_printed) driver.synchronize_stream(stream);
   }
+  if (has_printed) std::fflush(stdout);
   const std::lock_guard lock(mutex_);
   foreign_.clear();
   names_.clear();
   return true;
 }
 
-void CudaStream::raise_failure() { messages_.raise(); }
+void CudaStream::raise_failure() {
+  log_.raise_failure();
+  messages_.raise();
+}
 
 // --- Lifetimes ---
 
 void CudaStream::retire(Resource* resource) {
   if (resource->deletes_in_stream_order()) {
-    delete resource;
+    if (!keep_for_held(resource)) delete resource;
     return;
   }
   bool is_many;
@@ -257,6 +303,15 @@ void CudaStream::retire(Resource* resource) {
     is_many = retired_.size() > kManyRetired;
   }
   if (is_many) wait(newest(), std::chrono::nanoseconds(0));
+}
+
+// Whether a launch that is held may use the resource, which then is deleted behind it.
+bool CudaStream::keep_for_held(Resource* resource) {
+  if (held_count_.load() == 0 || !is_driver_usable()) return false;
+  const std::lock_guard lock(mutex_);
+  if (held_.size() == 0) return false;
+  released_.push_back(resource);
+  return true;
 }
 
 void CudaStream::collect() {

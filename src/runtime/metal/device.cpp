@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstdlib>
 #include <new>
-#include <stdexcept>
 
+#include "runtime/common/flush_every.h"
 #include "runtime/metal/buffer.h"
 
 namespace enceladus::metal {
@@ -14,20 +13,6 @@ namespace {
 constexpr int64_t kSmallestBuffer = 1;  // Metal makes none of 0 bytes
 // More than the caches of any Apple GPU hold.
 constexpr int64_t kEvictionBytes = int64_t{128} << 20;
-
-// ENCELADUS_FLUSH_EVERY, by the rules of enceladus/_environment.py.
-StreamOptions configured_options() {
-  StreamOptions options;
-  const char* text = std::getenv("ENCELADUS_FLUSH_EVERY");
-  if (!text || !*text) return options;
-  char* end = nullptr;
-  const long value = std::strtol(text, &end, 10);
-  if (*end != '\0' || value < 1 || value > INT_MAX)
-    throw std::invalid_argument("ENCELADUS_FLUSH_EVERY=" + std::string(text) +
-                                " is no number of launches");
-  options.flush_every = static_cast<int32_t>(value);
-  return options;
-}
 
 }  // namespace
 
@@ -40,7 +25,7 @@ MetalDevice::Opened& MetalDevice::open() const {
   if (Opened* opened = opened_.load(std::memory_order_acquire)) return *opened;
   const std::lock_guard lock(opening_);
   if (Opened* opened = opened_.load(std::memory_order_relaxed)) return *opened;
-  auto* opened = new Opened(source_, configured_options());
+  auto* opened = new Opened(source_, {.flush_every = flush_every()});
   opened_.store(opened, std::memory_order_release);
   return *opened;
 }

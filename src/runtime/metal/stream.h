@@ -28,7 +28,7 @@
 namespace enceladus::metal {
 
 struct StreamOptions {
-  int32_t flush_every = 64;  // launches of one command buffer
+  int32_t flush_every;  // launches of one command buffer
 };
 
 class MetalStream : public Stream {

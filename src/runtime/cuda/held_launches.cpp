@@ -1,0 +1,56 @@
+#include "runtime/cuda/held_launches.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace enceladus::cuda {
+
+KernelCall& HeldLaunches::add() {
+  if (count_ == calls_.size()) calls_.emplace_back();
+  return calls_[count_++];
+}
+
+std::exception_ptr HeldLaunches::submit(StreamHandle stream) {
+  std::exception_ptr failure;
+  std::span<const KernelCall> rest(calls_.data(), count_);
+  while (!rest.empty()) {
+    size_t done = submit_chain(rest, stream);
+    if (done == 0) {
+      if (std::exception_ptr found = submit_one(rest.front()); !failure) failure = found;
+      done = 1;
+    }
+    rest = rest.subspan(done);
+  }
+  return failure;
+}
+
+// How many of the calls one chain took: 0 where none can.
+size_t HeldLaunches::submit_chain(std::span<const KernelCall> calls, StreamHandle stream) {
+  if (!has_chains_ || calls.size() < kSmallestChain) return 0;
+  const size_t length = std::min(std::bit_floor(calls.size()), kSmallestChain << (kChainSizes - 1));
+  calls = calls.first(length);
+  Turns& turns = sizes_[static_cast<size_t>(std::countr_zero(length / kSmallestChain))];
+  std::unique_ptr<KernelChain>& chain = turns.chains[turns.next++ % kTurns];
+  if (!chain) {
+    Result problem = kSuccess;
+    chain = KernelChain::make(context_.driver(), calls, problem);
+    has_chains_ = chain != nullptr;
+  }
+  if (chain && chain->run(calls, stream) == kSuccess) return length;
+  chain.reset();  // what its nodes are set to is unknown
+  return 0;
+}
+
+std::exception_ptr HeldLaunches::submit_one(const KernelCall& call) const {
+  try {
+    auto arguments = call.pointers();
+    context_.check(
+        launch_configured(context_.driver(), call.shape, call.function, arguments.data()),
+        "cuLaunchKernel", *call.name);
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+}  // namespace enceladus::cuda

@@ -1,0 +1,58 @@
+#include "runtime/cuda/kernel_chain.h"
+
+#include <algorithm>
+
+namespace enceladus::cuda {
+namespace {
+
+KernelNode node_of(const KernelCall& call, void** arguments) {
+  KernelNode node{
+      .function = call.function, .shared_bytes = call.shape.shared_bytes, .parameters = arguments};
+  std::copy_n(call.shape.grid, 3, node.grid);
+  std::copy_n(call.shape.block, 3, node.block);
+  return node;
+}
+
+}  // namespace
+
+std::unique_ptr<KernelChain> KernelChain::make(const Driver& driver,
+                                               std::span<const KernelCall> calls, Result& problem) {
+  std::unique_ptr<KernelChain> chain(new KernelChain(driver));
+  problem = chain->build(calls);
+  return problem == kSuccess ? std::move(chain) : nullptr;
+}
+
+Result KernelChain::build(std::span<const KernelCall> calls) {
+  if (const Result result = driver_.create_graph(&graph_, 0)) return result;
+  for (const KernelCall& call : calls) {
+    auto arguments = call.pointers();
+    const KernelNode node = node_of(call, arguments.data());
+    const GraphNodeHandle before = nodes_.empty() ? nullptr : nodes_.back().handle;
+    GraphNodeHandle handle = nullptr;
+    if (const Result result =
+            driver_.add_kernel_node(&handle, graph_, &before, before ? 1 : 0, &node))
+      return result;
+    nodes_.push_back({handle, call});
+  }
+  return driver_.instantiate_graph(&executable_, graph_, 0);
+}
+
+KernelChain::~KernelChain() {
+  if (executable_) driver_.destroy_executable(executable_);
+  if (graph_) driver_.destroy_graph(graph_);
+}
+
+Result KernelChain::run(std::span<const KernelCall> calls, StreamHandle stream) {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    Node& known = nodes_[i];
+    if (known.call.does_the_same(calls[i])) continue;
+    auto arguments = calls[i].pointers();
+    const KernelNode node = node_of(calls[i], arguments.data());
+    if (const Result result = driver_.set_kernel_node(executable_, known.handle, &node))
+      return result;
+    known.call = calls[i];
+  }
+  return driver_.launch_graph(executable_, stream);
+}
+
+}  // namespace enceladus::cuda
