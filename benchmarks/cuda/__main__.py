@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 
 import enceladus
-from benchmarks.cuda import compiling, launches, products, rows
+from benchmarks.cuda import columns, compiling, launches, products, rows
 from benchmarks.cuda.workload import run
 
 
@@ -103,7 +103,8 @@ def main():
     print(result["machine"], flush=True)
     wanted = [part for part in options.only.split(",") if part]
     chosen = [name for name in options.contenders.split(",") if name]
-    for work in [*rows.workloads(options.quick), *products.workloads(options.quick)]:
+    modules = (rows, products, columns)
+    for work in [work for module in modules for work in module.workloads(options.quick)]:
         if wanted and not any(part in work.title for part in wanted):
             continue
         found = run(work, options.rounds, chosen)

@@ -112,6 +112,37 @@ def matmul_kernel(
 
 
 @enceladus.jit
+def columns_matmul_kernel(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    M,
+    N,
+    K,
+    ACC: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+):
+    pid = tl.program_id(0)
+    tiles_m = tl.cdiv(M, BM)
+    tiles_n = tl.cdiv(N, BN)
+    first = pid // (GROUP * tiles_n) * GROUP
+    rows = min(tiles_m - first, GROUP)
+    inside = pid % (GROUP * tiles_n)
+    start_m = (first + inside % rows) * BM
+    start_n = inside // rows * BN
+    a = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BM, BK])
+    b = tl.make_tensor_descriptor(b_ptr, [N, K], [K, 1], [BN, BK])
+    c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, BN])
+    acc = tl.zeros((BM, BN), dtype=ACC)
+    for k in range(0, K, BK):
+        acc = tl.dot(a.load([start_m, k]), b.load([start_n, k]).T, acc)
+    c.store([start_m, start_n], acc.to(c.dtype))
+
+
+@enceladus.jit
 def pointer_matmul_kernel(
     a_ptr,
     b_ptr,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from enceladus.interop.dtypes import numpy_dtype
+from enceladus.interop.dtypes import numpy_dtype, storable
 
 if TYPE_CHECKING:
     from enceladus.arrays import Tensor
@@ -33,7 +33,7 @@ def overwrite(tensor: Tensor, source: Any) -> Tensor:
     # The strides of a view skip elements that must stay as they are.
     contiguous = tensor.is_contiguous()
     host = np.empty(tensor.shape, _dtype_of(tensor)) if contiguous else tensor.numpy()
-    host[...] = host_array(source)
+    host[...] = storable(host_array(source), tensor._dtype_name)
     tensor._upload(host)
     return tensor
 
@@ -48,7 +48,7 @@ def _overwrite_there(tensor: Tensor, source: Any) -> bool:
         return False
     if not isinstance(source, (bool, int, float, np.generic)):
         return False
-    data = np.asarray(source).astype(_dtype_of(tensor)).tobytes()
+    data = np.asarray(storable(source, tensor._dtype_name)).astype(_dtype_of(tensor)).tobytes()
     size = next(n for n in (1, 2, 4, 8) if data == data[:n] * (len(data) // n))
     if size == 8:
         return False
@@ -68,8 +68,8 @@ def cuda_array_interface(tensor: Tensor) -> dict[str, Any]:
     """
     if tensor._dlpack_device()[0] != CUDA:
         raise AttributeError(f"a tensor on {tensor.device} has no __cuda_array_interface__")
-    if tensor._dtype_name == "bfloat16":
-        raise AttributeError("__cuda_array_interface__ has no bfloat16; use DLPack")
+    if tensor._dtype_name == "bfloat16" or tensor._dtype_name.startswith("float8"):
+        raise AttributeError(f"__cuda_array_interface__ has no {tensor._dtype_name}; use DLPack")
     return {
         "shape": tensor.shape,
         "typestr": _dtype_of(tensor).str,

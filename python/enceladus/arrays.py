@@ -16,7 +16,7 @@ import numpy as np
 from enceladus import _core
 from enceladus._device_memory import CUDA, cuda_array_interface, host_array, overwrite
 from enceladus.devices import Device, resolve
-from enceladus.interop.dtypes import dtype_name, numpy_dtype
+from enceladus.interop.dtypes import dtype_name, numpy_dtype, storable
 
 __all__ = [
     "Tensor",
@@ -35,9 +35,9 @@ __all__ = [
 @functools.cache
 def language_dtype(name: str) -> Any:
     """The `tl` dtype of that name."""
-    import enceladus.language as tl
+    from enceladus.language import core
 
-    return getattr(tl, name)
+    return getattr(core, name)
 
 
 class Tensor(_core.TensorBase):
@@ -73,7 +73,8 @@ class Tensor(_core.TensorBase):
         with memory of its own (CUDA) it is a copy, which they do not change.
         """
         array: np.ndarray[Any, Any] = self._numpy()
-        return array.view(numpy_dtype("bfloat16")) if self._dtype_name == "bfloat16" else array
+        own = numpy_dtype(self._dtype_name)
+        return array if array.dtype == own else array.view(own)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy()
@@ -134,14 +135,14 @@ class Tensor(_core.TensorBase):
         """Overwrites the elements with those of an array, broadcast and converted; returns self."""
         if not self._is_shared:
             return overwrite(self, source)
-        self._checked_numpy()[...] = host_array(source)
+        self._checked_numpy()[...] = storable(host_array(source), self._dtype_name)
         return self
 
     def fill_(self, value: Any) -> Tensor:
         """Sets every element to one number; returns self."""
         if not self._is_shared:
             return overwrite(self, value)
-        self._checked_numpy()[...] = value
+        self._checked_numpy()[...] = storable(value, self._dtype_name)
         return self
 
     def clone(self) -> Tensor:
@@ -306,7 +307,7 @@ def _check_numbers(function: str, *values: Any) -> None:
 
 
 def _is_other_number(value: Any) -> bool:
-    """bfloat16 and an array of no axes: not what NumPy calls a number."""
+    """bfloat16, float8 and an array of no axes: not what NumPy calls a number."""
     return hasattr(value, "dtype") and getattr(value, "shape", None) == ()
 
 

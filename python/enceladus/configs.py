@@ -49,6 +49,17 @@ _CUDA_MATMUL_WIDE = (
     (32, 64, 32, 4, 2),
     (32, 32, 32, 4, 2),
 )
+# Rows of 128 elements are the 128 bytes that the copy engine and the units like best.
+_CUDA_MATMUL_FLOAT8 = (
+    (128, 128, 64, 8, 3),
+    (128, 256, 128, 8, 4),
+    (128, 256, 128, 8, 3),
+    (128, 128, 128, 8, 4),
+    (128, 128, 128, 4, 4),
+    (64, 128, 128, 4, 4),
+    (64, 64, 128, 4, 4),
+    (32, 64, 64, 4, 4),
+)
 # (BM, BN, num_warps, num_stages); rows of a warp stay with it, so that softmax needs no exchange.
 _CUDA_ATTENTION = (
     (64, 64, 4, 3),
@@ -79,7 +90,11 @@ _METAL_ATTENTION = {
     256: ((32, 16, 4), (64, 16, 8), (32, 32, 4)),
 }
 
-_MATMUL_DTYPES = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "int32")
+_FLOAT8 = ("float8_e4m3fn", "float8_e5m2")
+_MATMUL_DTYPES = (
+    *("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "int32"),
+    *_FLOAT8,
+)
 _ATTENTION_DTYPES = ("float32", "float16", "bfloat16", "float64")
 _METAL_TARGETS = ("metal", "metal-sim")
 
@@ -111,6 +126,8 @@ def _metal_matmul_configs(dtype: str) -> list[Config]:
             for bm, bn, warps, grid in shapes
         ]
 
+    if dtype in _FLOAT8:  # multiplied as float16; `mpp` converts no operands
+        return listed(_METAL_MATMUL + _METAL_MATMUL_HALF, "simdgroup")
     if dtype not in ("float32", "float16", "bfloat16"):
         return [Config({"BM": 32, "BN": 32, "BK": _METAL_DEPTH})]
     half = _METAL_MATMUL_HALF if dtype != "float32" else ()
@@ -141,10 +158,12 @@ def matmul_configs(dtype: Any) -> list[Config]:
     _check_dtype(dtype, _MATMUL_DTYPES, "matmul_configs")
     target = _target(dtype, "matmul_configs")
     if target == "cuda":
-        is_wide = dtype_name(dtype) in ("float32", "float64", "int32")
+        name = dtype_name(dtype)
+        tiles = _CUDA_MATMUL_WIDE if name in ("float32", "float64", "int32") else _CUDA_MATMUL
+        tiles = _CUDA_MATMUL_FLOAT8 if name in _FLOAT8 else tiles
         return [
             Config({"BM": bm, "BN": bn, "BK": bk}, num_warps=warps, num_stages=stages)
-            for bm, bn, bk, warps, stages in (_CUDA_MATMUL_WIDE if is_wide else _CUDA_MATMUL)
+            for bm, bn, bk, warps, stages in tiles
         ]
     if target in _METAL_TARGETS:
         return _metal_matmul_configs(dtype_name(dtype))

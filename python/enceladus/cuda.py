@@ -40,6 +40,8 @@ _TYPES = {
     "__half": "float16",
     "half": "float16",
     "__nv_bfloat16": "bfloat16",
+    "__nv_fp8_e4m3": "float8_e4m3fn",
+    "__nv_fp8_e5m2": "float8_e5m2",
     "float": "float32",
     "double": "float64",
 }

@@ -96,6 +96,8 @@ def randn(*shape: Any, dtype: Any = "float32", device: Any = None) -> Tensor:
 def _empty_float(shape: tuple[Any, ...], dtype: Any, device: Any) -> Tensor:
     extents = shape[0] if len(shape) == 1 else shape
     tensor = empty(extents, dtype, device)
-    if not tensor.dtype.is_floating():
-        raise TypeError(f"random numbers are floats, not {tensor.dtype}; use `.to(...)`")
+    if not tensor.dtype.is_floating() or tensor.dtype.is_fp8():
+        raise TypeError(
+            f"random numbers are floats of 16 bits and more, not {tensor.dtype}; use `.to(...)`"
+        )
     return tensor

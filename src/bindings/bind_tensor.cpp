@@ -77,11 +77,12 @@ nb::object tensor_from_numpy(nb::handle object) {
 }
 
 nb::dlpack::dtype ndarray_dtype(DType dtype) {
-  // NumPy has no bfloat16 of its own: such a tensor leaves as uint16, and Python reinterprets it.
+  // NumPy has no bfloat16 or float8 of its own: such a tensor leaves as uint16 or uint8, and Python
+  // reinterprets it.
   const auto bits = static_cast<uint8_t>(8 * byte_size(dtype));
   using Code = nb::dlpack::dtype_code;
   Code code = Code::Float;
-  if (dtype == DType::kBFloat16)
+  if (dtype == DType::kBFloat16 || is_float8(dtype))
     code = Code::UInt;
   else if (is_bool(dtype))
     code = Code::Bool;

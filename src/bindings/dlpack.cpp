@@ -18,11 +18,21 @@ namespace {
 using dlpack::ManagedTensor;
 using dlpack::ManagedTensorVersioned;
 
-enum ElementCode : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4, kBool = 6 };
+enum ElementCode : uint8_t {
+  kInt = 0,
+  kUInt = 1,
+  kFloat = 2,
+  kBFloat = 4,
+  kBool = 6,
+  kFloat8E4M3 = 10,  // kDLFloat8_e4m3fn
+  kFloat8E5M2 = 12
+};
 
 dlpack::ElementType element_type(DType dtype) {
   const auto bits = static_cast<uint8_t>(8 * byte_size(dtype));
   if (dtype == DType::kBFloat16) return {kBFloat, bits, 1};
+  if (dtype == DType::kFloat8E4M3) return {kFloat8E4M3, bits, 1};
+  if (dtype == DType::kFloat8E5M2) return {kFloat8E5M2, bits, 1};
   switch (info(dtype).kind) {
     case DTypeKind::kBool:
       return {kBool, bits, 1};

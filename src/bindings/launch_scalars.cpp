@@ -1,9 +1,11 @@
 #include "bindings/launch_scalars.h"
 
 #include <bit>
+#include <cmath>
 #include <string_view>
 
 #include "bindings/launch_errors.h"
+#include "support/floats.h"
 
 namespace nb = nanobind;
 
@@ -14,6 +16,8 @@ namespace {
 std::optional<DType> scalar_dtype(std::string_view type) {
   constexpr std::string_view kNumpy = "numpy.";
   if (type.ends_with("bfloat16")) return DType::kBFloat16;
+  if (type.ends_with("float8_e4m3fn")) return DType::kFloat8E4M3;
+  if (type.ends_with("float8_e5m2")) return DType::kFloat8E5M2;
   if (!type.starts_with(kNumpy)) return std::nullopt;
   std::string_view name = type.substr(kNumpy.size());
   if (name == "bool" || name == "bool_") return DType::kInt1;
@@ -30,6 +34,12 @@ uint64_t width_mask(DType dtype) {
 
 uint64_t float_bits(DType dtype, double value) {
   switch (dtype) {
+    case DType::kFloat8E4M3:
+      return round_to_format(value, kFloat8E4M3Format);
+    case DType::kFloat8E5M2:
+      // Not rounded, so that an infinity stays one.
+      return std::isinf(value) ? (value < 0 ? 0xfc : 0x7c)
+                               : round_to_format(value, kFloat8E5M2Format);
     case DType::kFloat16:
       return float16_bits(value);
     case DType::kBFloat16:

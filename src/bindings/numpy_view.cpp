@@ -80,10 +80,13 @@ DType numpy_dtype(const NumpyArray& array) {
   if (number >= 0 && number < static_cast<int>(kByTypeNumber.size()) && kByTypeNumber[number])
     return *kByTypeNumber[number];
   // ml_dtypes registers its types at run time, each under one number for the whole process.
-  static int bfloat16_number = -1;
-  if (number >= kFirstUserType && bfloat16_number < 0 && dtype_name(array) == "bfloat16")
-    bfloat16_number = number;
-  if (number == bfloat16_number) return DType::kBFloat16;
+  static std::array<int, kDTypeCount> numbers = {};
+  for (DType dtype : {DType::kBFloat16, DType::kFloat8E4M3, DType::kFloat8E5M2}) {
+    int& known = numbers[static_cast<size_t>(dtype)];
+    if (number >= kFirstUserType && known == 0 && dtype_name(array) == info(dtype).python_name)
+      known = number;
+    if (known != 0 && known == number) return dtype;
+  }
   throw ArgumentProblem(ArgumentProblem::Kind::kType,
                         "has the NumPy dtype " + dtype_name(array) + ", which kernels do not have");
 }

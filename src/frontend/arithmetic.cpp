@@ -259,6 +259,7 @@ Value unary(Context& context, Operator op, const Value& a) {
   }
   ir::Value* operand = a.type().is_bool() ? context.builder.cast(a.ssa, DType::kInt32) : a.ssa;
   if (op == Operator::kPlus) return Value::runtime(operand);
+  refuse_float8(context, operand->type().dtype(), quoted(op));
   return emit(context, ir::Opcode::kNeg, {operand});
 }
 
@@ -272,7 +273,7 @@ Value compare(Context& context, Operator op, const Value& a, const Value& b) {
   if (equality && (a.is_none() || b.is_none())) return Value::boolean(op == Operator::kNotEqual);
   if (is_pointer(a) || is_pointer(b)) return compare_pointers(context, op, a, b);
   ir::Opcode opcode = comparison_opcode(context, op);
-  Operands operands = promote(context, a, b, OperandRule::kSame, quoted(op));
+  Operands operands = promote(context, a, b, OperandRule::kOrdered, quoted(op));
   return emit(context, opcode, {operands.a, operands.b});
 }
 
@@ -282,6 +283,7 @@ Value power(Context& context, const Value& a, const Value& exponent) {
   ir::Value* base = materialize(context, a);
   if (!base->type().is_number()) context.fail(DiagnosticId::kBadOperand, {"`**`", describe(a)});
   if (base->type().is_bool()) base = context.builder.cast(base, DType::kInt32);
+  refuse_float8(context, base->type().dtype(), "`**`");
   if (*count < 0 && !base->type().is_float())
     context.fail(DiagnosticId::kNegativePower, {to_user_string(base->type())});
   ir::Value* result = nullptr;
@@ -318,6 +320,7 @@ Value offset_pointer(Context& context, const Value& pointer, const Value& offset
 
 ir::Value* as_bool(Context& context, ir::Value* value) {
   if (value->type().is_bool()) return value;
+  if (is_float8(value->type().dtype())) return context.builder.cast(value, DType::kInt1);
   return context.builder.create(ir::Opcode::kNe,
                                 {value, context.builder.integer(value->type(), 0)});
 }

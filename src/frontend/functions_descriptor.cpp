@@ -228,7 +228,9 @@ Value handle<FunctionId::kDescriptorAtomicAdd>(const Arguments& arguments) {
   Context& context = arguments.context();
   const Value& descriptor = arguments.descriptor("desc");
   const ir::Type& type = descriptor.type();
-  if (is_bool(type.dtype())) context.fail(DiagnosticId::kAtomicType, {arguments.quoted(), "int1"});
+  if (is_bool(type.dtype()) || is_float8(type.dtype()))
+    context.fail(DiagnosticId::kAtomicType,
+                 {arguments.quoted(), std::string(info(type.dtype()).python_name)});
   std::vector<ir::Value*> offsets = offsets_of(arguments, descriptor);
   ElementAddresses addresses(context, descriptor, type.shape());
   for (size_t i = 0; i < offsets.size(); ++i)

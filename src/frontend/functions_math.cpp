@@ -6,6 +6,7 @@ namespace {
 
 Value float_function(const Arguments& arguments, ir::Opcode opcode) {
   ir::Value* x = arguments.number("x");
+  refuse_float8(arguments.context(), x->type().dtype(), arguments.quoted());
   if (!x->type().is_float())
     arguments.context().fail(DiagnosticId::kFloatNeeded,
                              {arguments.quoted(), to_user_string(x->type())});
@@ -28,7 +29,7 @@ std::vector<ir::Attribute> nan_attribute(const Arguments& arguments) {
 
 Value extremum(const Arguments& arguments, ir::Opcode opcode) {
   Operands operands = promote(arguments.context(), arguments.value("x"), arguments.value("y"),
-                              OperandRule::kSame, arguments.quoted());
+                              OperandRule::kOrdered, arguments.quoted());
   return Value::runtime(arguments.context().builder.create(opcode, {operands.a, operands.b},
                                                            nan_attribute(arguments)));
 }
@@ -126,7 +127,9 @@ Value handle<FunctionId::kFma>(const Arguments& arguments) {
 
 template <>
 Value handle<FunctionId::kAbs>(const Arguments& arguments) {
-  return emit(arguments.context(), ir::Opcode::kAbs, {arguments.number("x")});
+  ir::Value* x = arguments.number("x");
+  refuse_float8(arguments.context(), x->type().dtype(), arguments.quoted());
+  return emit(arguments.context(), ir::Opcode::kAbs, {x});
 }
 
 template <>

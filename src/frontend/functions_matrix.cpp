@@ -14,6 +14,8 @@ bool is_dot_type(DType dtype) {
     case DType::kUInt8:
     case DType::kInt16:
     case DType::kInt32:
+    case DType::kFloat8E4M3:
+    case DType::kFloat8E5M2:
     case DType::kFloat16:
     case DType::kBFloat16:
     case DType::kFloat32:
@@ -38,7 +40,8 @@ void check_operands(Context& context, const ir::Type& a, const ir::Type& b) {
         {std::to_string(a.extent(1)), std::to_string(b.extent(0)),
          a.extent(1) == b.extent(1) ? "`b.T` has " + std::to_string(b.extent(1)) + " rows"
                                     : "the columns of `a` are summed over, with the rows of `b`"});
-  if (a.dtype() != b.dtype() || !is_dot_type(a.dtype()))
+  bool alike = a.dtype() == b.dtype() || (is_float8(a.dtype()) && is_float8(b.dtype()));
+  if (!alike || !is_dot_type(a.dtype()))
     context.fail(DiagnosticId::kDotTypes, {std::string(info(a.dtype()).python_name),
                                            std::string(info(b.dtype()).python_name)});
   if (a.extent(1) < kSmallestK)
@@ -54,6 +57,7 @@ bool accepts_accumulator(DType operand, DType accumulator) {
   if (operand == DType::kFloat64) return accumulator == DType::kFloat64;
   if (!is_float(operand)) return accumulator == DType::kInt32;
   if (accumulator == DType::kFloat32) return true;
+  if (is_float8(operand)) return accumulator == DType::kFloat16;
   return accumulator == operand && operand != DType::kFloat32;
 }
 

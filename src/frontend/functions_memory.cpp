@@ -39,7 +39,7 @@ Value atomic(const Arguments& arguments, ir::AtomicKind kind) {
       kind == ir::AtomicKind::kAnd || kind == ir::AtomicKind::kOr || kind == ir::AtomicKind::kXor;
   bool possible =
       bits_only ? is_integer(dtype) : kind == ir::AtomicKind::kExchange || !is_bool(dtype);
-  if (!possible)
+  if (!possible || is_float8(dtype))
     context.fail(DiagnosticId::kAtomicType,
                  {arguments.quoted(), std::string(info(dtype).python_name)});
   std::span<const int64_t> shape = pointer->type().shape();
@@ -126,6 +126,9 @@ Value handle<FunctionId::kAtomicCas>(const Arguments& arguments) {
   ir::Value* pointer = arguments.pointer("pointer");
   std::span<const int64_t> shape = pointer->type().shape();
   DType dtype = pointer->type().dtype();
+  if (is_float8(dtype))
+    context.fail(DiagnosticId::kAtomicType,
+                 {arguments.quoted(), std::string(info(dtype).python_name)});
   ir::Value* expected = converted_argument(arguments, "cmp", dtype, shape);
   ir::Value* value = converted_argument(arguments, "val", dtype, shape);
   std::vector<ir::Attribute> attributes;

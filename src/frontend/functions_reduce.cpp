@@ -56,9 +56,15 @@ Value with_kept_axis(const Arguments& arguments, const Place& place, ir::Value* 
                            {{ir::AttributeName::kAxis, static_cast<int64_t>(place.axis)}}));
 }
 
-ir::Value* number_tile(const Arguments& arguments) {
+ir::Value* any_number_tile(const Arguments& arguments) {
   ir::Value* tile = arguments.tile("input");
   if (!tile->type().is_number()) arguments.number("input");
+  return tile;
+}
+
+ir::Value* number_tile(const Arguments& arguments) {
+  ir::Value* tile = any_number_tile(arguments);
+  refuse_float8(arguments.context(), tile->type().dtype(), arguments.quoted());
   return tile;
 }
 
@@ -75,10 +81,11 @@ struct Accumulation {
 
 Accumulation accumulation(const Arguments& arguments, bool has_dtype) {
   ir::Builder& builder = arguments.context().builder;
-  ir::Value* tile = number_tile(arguments);
+  ir::Value* tile = any_number_tile(arguments);
   bool asked = has_dtype && arguments.has("dtype");
   if (asked) tile = builder.cast(tile, arguments.dtype("dtype"));
   DType dtype = tile->type().dtype();
+  refuse_float8(arguments.context(), dtype, arguments.quoted());
   DType accumulator = accumulator_of(dtype);
   // Small integers sum as int32 by default; a type that was asked for is kept.
   DType result = is_float(dtype) || asked ? dtype : accumulator;
@@ -137,6 +144,7 @@ CustomInputs custom_inputs(const Arguments& arguments) {
          !std::ranges::equal(element.type().shape(), result.tiles[0]->type().shape())))
       context.fail(DiagnosticId::kWrongArgument,
                    {arguments.quoted(), "input", "tiles of one shape", describe(element)});
+    refuse_float8(context, element.type().dtype(), arguments.quoted());
     result.tiles.push_back(element.ssa);
   }
   return result;

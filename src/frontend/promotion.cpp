@@ -19,8 +19,10 @@ DType by_rule(Context& context, DType dtype, OperandRule rule, std::string_view 
     context.fail(DiagnosticId::kWrongOperandType,
                  {std::string(what), expected, std::string(info(dtype).python_name)});
   };
+  if (rule != OperandRule::kSame) refuse_float8(context, dtype, what);
   switch (rule) {
     case OperandRule::kSame:
+    case OperandRule::kOrdered:
       return dtype;
     case OperandRule::kArithmetic:
       return is_bool(dtype) ? DType::kInt32 : dtype;
@@ -45,11 +47,18 @@ void check_number(Context& context, const Value& value, std::string_view what) {
 
 }  // namespace
 
+void refuse_float8(Context& context, DType dtype, std::string_view what) {
+  if (is_float8(dtype))
+    context.fail(DiagnosticId::kFloat8Computes,
+                 {std::string(what), std::string(info(dtype).python_name)});
+}
+
 DType promoted(DType a, DType b) {
   if (a == b) return a;
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
   int a_width = bit_width(a), b_width = bit_width(b);
   if (is_float(a)) {
+    if (is_float8(a) && is_float8(b)) return DType::kFloat16;
     if (a_width == b_width) return DType::kFloat32;  // float16 with bfloat16
     return a_width > b_width ? a : b;
   }

@@ -7,12 +7,16 @@ namespace enceladus::frontend {
 
 // What an operation makes of its common type.
 enum class OperandRule : uint8_t {
-  kSame,        // comparisons, where, maximum: the common type
+  kSame,        // where: the common type
+  kOrdered,     // comparisons, maximum: the common type, no float8
   kArithmetic,  // int1 becomes int32
   kDivision,    // integers become float32
   kBitwise,     // integers only, int1 stays
   kFloat,       // floats only
 };
+
+// An error where a type is a float of 8 bits, in which nothing computes.
+void refuse_float8(Context& context, DType dtype, std::string_view what);
 
 // The common type of two run-time types.
 DType promoted(DType a, DType b);

@@ -38,7 +38,7 @@ Value extremum(Context& context, const CallArguments& arguments, bool is_max) {
       if (better.is_true()) best = items[i];
       continue;
     }
-    Operands pair = promote(context, items[i], best, OperandRule::kSame, name);
+    Operands pair = promote(context, items[i], best, OperandRule::kOrdered, name);
     ir::Opcode compare_op = is_max ? ir::Opcode::kGt : ir::Opcode::kLt;
     ir::Opcode direct = is_max ? ir::Opcode::kMax : ir::Opcode::kMin;
     if (!is_float(pair.dtype)) {

@@ -16,6 +16,10 @@ uint64_t truncate(uint64_t bits, int width) {
 
 uint64_t bits_of(DType dtype, double value) {
   switch (dtype) {
+    case DType::kFloat8E4M3:
+      return round_to_format(value, kFloat8E4M3Format);
+    case DType::kFloat8E5M2:
+      return round_to_format(value, kFloat8E5M2Format);
     case DType::kFloat16:
       return round_to_format(value, kFloat16Format);
     case DType::kBFloat16:
@@ -36,6 +40,10 @@ uint64_t bits_of_integer(DType dtype, int64_t value) {
 
 double double_of_bits(DType dtype, uint64_t bits) {
   switch (dtype) {
+    case DType::kFloat8E4M3:
+      return value_of_format(bits, kFloat8E4M3Format);
+    case DType::kFloat8E5M2:
+      return value_of_format(bits, kFloat8E5M2Format);
     case DType::kFloat16:
       return value_of_format(bits, kFloat16Format);
     case DType::kBFloat16:

@@ -217,6 +217,8 @@ uint64_t float_to_integer(double value, DType to) {
 
 uint64_t rounded(double value, DType to, Rounding rounding) {
   bool toward_zero = rounding == Rounding::kTowardZero;
+  if (to == DType::kFloat8E4M3) return round_to_format(value, kFloat8E4M3Format, toward_zero);
+  if (to == DType::kFloat8E5M2) return round_to_format(value, kFloat8E5M2Format, toward_zero);
   if (to == DType::kFloat16) return round_to_format(value, kFloat16Format, toward_zero);
   if (to == DType::kBFloat16) return round_to_format(value, kBFloat16Format, toward_zero);
   if (to == DType::kFloat32 && toward_zero) return round_to_format(value, kFloat32Format, true);
@@ -272,6 +274,7 @@ std::optional<uint64_t> evaluate(const ScalarOperation& op, std::span<const uint
     default:
       break;
   }
+  if (is_float8(op.operand)) return std::nullopt;
   if (is_float(op.operand)) return float_operation(op, operands);
   Bits result;
   if (operands.size() == 1) {

@@ -355,7 +355,8 @@ std::string constant_text(DType dtype, uint64_t bits) {
   if (dtype == DType::kUInt64) return std::to_string(bits);
   if (is_integer(dtype)) return std::to_string(integer_of_bits(dtype, bits));
   double value = double_of_bits(dtype, bits);
-  if (std::isnan(value)) return hexadecimal(bits);
+  // A number that is read into a float of 8 bits saturates.
+  if (std::isnan(value) || (std::isinf(value) && is_float8(dtype))) return hexadecimal(bits);
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   // A narrow float's shortest float32 text rounds back to it.
   return dtype == DType::kFloat64 ? shortest(value) : shortest(static_cast<float>(value));

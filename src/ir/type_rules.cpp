@@ -45,6 +45,15 @@ std::string check_conversion(const Operation& op) {
   return unless(width_of(from) == width_of(to), "the widths differ");
 }
 
+// Floats of 8 bits are only moved, chosen and converted.
+std::string check_elementwise(const Operation& op) {
+  if (op.is(Opcode::kCast) || op.is(Opcode::kBitcast)) return check_conversion(op);
+  const Type& first = op.operand(0)->type();
+  bool moves = op.is(Opcode::kSelect) || op.is(Opcode::kHint) || op.is(Opcode::kAddPtr);
+  return unless(moves || !first.is_number() || !is_float8(first.dtype()),
+                "nothing computes in floats of 8 bits");
+}
+
 std::string check_broadcast(const Type& from, const Type& to) {
   if (from.rank() != to.rank() || from.element() != to.element()) return "rank or element changes";
   for (int axis = 0; axis < from.rank(); ++axis)
@@ -171,8 +180,7 @@ std::string check_given_types(const Operation& op) {
     case OpClass::kSource:
       return check_source(op);
     case OpClass::kElementwise:
-      if (op.is(Opcode::kCast) || op.is(Opcode::kBitcast)) return check_conversion(op);
-      return {};
+      return check_elementwise(op);
     case OpClass::kShape:
       return check_shape(op);
     case OpClass::kReduction:

@@ -37,6 +37,9 @@ constexpr int byte_size(DType dtype) { return info(dtype).bytes; }
 // Width of the value: 1 for int1, else 8 * byte_size.
 constexpr int bit_width(DType dtype) { return dtype == DType::kInt1 ? 1 : 8 * byte_size(dtype); }
 constexpr bool is_float(DType dtype) { return info(dtype).kind == DTypeKind::kFloat; }
+constexpr bool is_float8(DType dtype) {
+  return dtype == DType::kFloat8E4M3 || dtype == DType::kFloat8E5M2;
+}
 constexpr bool is_integer(DType dtype) { return !is_float(dtype); }  // int1 included
 constexpr bool is_bool(DType dtype) { return dtype == DType::kInt1; }
 constexpr bool is_signed(DType dtype) {

@@ -72,6 +72,10 @@ uint64_t all_ones(DType dtype) { return ir::bits_of_integer(dtype, -1); }
 bool converts_exactly(DType from, DType to) {
   auto digits = [](DType dtype) {
     switch (dtype) {
+      case DType::kFloat8E4M3:
+        return 4;
+      case DType::kFloat8E5M2:
+        return 3;
       case DType::kFloat16:
         return 11;
       case DType::kBFloat16:
@@ -296,6 +300,8 @@ Value* Simplifier::conversion(Operation* op) {
   // A float saturates where an integer wraps.
   bool through_float = is_integer(from) && a->type().is_float() && type.is_integer();
   if (through_float && !type.is_bool() && !converts_exactly(from, type.dtype())) return nullptr;
+  // On its way back an infinity becomes the largest finite value.
+  if (from == DType::kFloat8E5M2 && source->type() == type) return nullptr;
   if (source->type() == type) return source;
   std::vector<ir::Attribute> attributes(op->attributes().begin(), op->attributes().end());
   return make_typed(Opcode::kCast, {source}, type, std::move(attributes));

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DTYPE_NAMES", "dtype_name", "numpy_dtype"]
+__all__ = ["DTYPE_NAMES", "LARGEST_FLOAT8", "dtype_name", "numpy_dtype", "storable"]
 
 DTYPE_NAMES = (
     "int1",
@@ -19,6 +19,8 @@ DTYPE_NAMES = (
     "uint16",
     "uint32",
     "uint64",
+    "float8_e4m3fn",
+    "float8_e5m2",
     "float16",
     "bfloat16",
     "float32",
@@ -26,7 +28,20 @@ DTYPE_NAMES = (
 )
 
 # What NumPy and PyTorch call them besides our own names.
-_ALIASES = {"bool": "int1", "bool_": "int1", "half": "float16", "float": "float32"}
+_ALIASES = {
+    "bool": "int1",
+    "bool_": "int1",
+    "half": "float16",
+    "float": "float32",
+    "float8e4nv": "float8_e4m3fn",
+    "float8e5": "float8_e5m2",
+}
+
+# Of which ml_dtypes has the NumPy dtype.
+_ML_DTYPES = ("float8_e4m3fn", "float8_e5m2", "bfloat16")
+
+# The largest finite values, at which conversions saturate.
+LARGEST_FLOAT8 = {"float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
 
 
 def dtype_name(dtype: Any) -> str:
@@ -61,11 +76,21 @@ def _from_numpy(dtype: np.dtype[Any]) -> str | None:
 
 @functools.cache
 def numpy_dtype(dtype: Any) -> np.dtype[Any]:
-    """The NumPy dtype of anything that `dtype_name` takes; `ml_dtypes.bfloat16` for bfloat16."""
+    """The NumPy dtype of anything that `dtype_name` takes; ml_dtypes' for bfloat16 and float8."""
     name = dtype_name(dtype)
-    if name == "bfloat16":
+    if name in _ML_DTYPES:
         import ml_dtypes
 
-        found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
         return found
     return np.dtype("bool" if name == "int1" else name)
+
+
+def storable(values: Any, dtype: Any) -> Any:
+    """What to assign to an array of a dtype: for float8, values that saturate as in kernels."""
+    target = numpy_dtype(dtype)
+    array = np.asarray(values) if target.name.startswith("float8") else None
+    if array is None or array.dtype == target:
+        return values
+    largest = LARGEST_FLOAT8[target.name]
+    return np.clip(array.astype(np.float32), -largest, largest).astype(target)

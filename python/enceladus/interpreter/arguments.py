@@ -64,10 +64,13 @@ def _torch_view(torch: Any, value: Any) -> Array:
     plain = value.detach()
     if plain.device.type != "cpu":
         raise TypeError(f"the interpreter reads tensors of the CPU, not of {plain.device}")
-    if plain.dtype == torch.bfloat16:
-        view: Array = plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-    else:
-        view = plain.numpy()
+    name = str(plain.dtype).removeprefix("torch.")
+    # NumPy has none of these of its own, so that torch refuses to share them.
+    bits = {"bfloat16": torch.int16, "float8_e4m3fn": torch.int8, "float8_e5m2": torch.int8}
+    if name not in bits:
+        shared: Array = plain.numpy()
+        return shared
+    view: Array = plain.view(bits[name]).numpy().view(getattr(ml_dtypes, name))
     return view
 
 
@@ -82,6 +85,8 @@ def array_pointer(name: str, array: Array) -> Value:
     before = -sum(step for step in reach if step < 0)
     count = before + sum(step for step in reach if step > 0) + 1 if array.size else 0
     lowest = array[tuple(slice(-1, None) if step < 0 else slice(0, 1) for step in steps)]
-    elements = np.lib.stride_tricks.as_strided(lowest, (count,), (size,))
+    # Through their bits, as NumPy does not find every dtype of ml_dtypes by its code.
+    bits = np.lib.stride_tricks.as_strided(lowest.view(f"u{size}"), (count,), (size,))
+    elements = bits.view(array.dtype)
     memory = Memory(name, elements, element)
     return Value(np.asarray(before, np.int64), pointer_type(element), None, memory)

@@ -37,8 +37,8 @@ def _check_order(name: str, sem: Any, scope: Any) -> None:
 def _target(name: str, candidate: Any) -> tuple[Value, dtype]:
     pointers = pointer(candidate, name)
     element = element_type(pointers)
-    if element.is_bool():
-        fail(f"`tl.{name}` does not work on `int1`")
+    if element.is_bool() or element.is_fp8():
+        fail(f"`tl.{name}` does not work on `{element.name}`")
     if element.is_floating() and name in INTEGERS_ONLY:
         fail(f"`tl.{name}` works on integers, not on `{element.name}`")
     return pointers, element

@@ -16,6 +16,7 @@ from enceladus.interpreter.numpy_types import (
     Array,
     convert,
     numpy_type,
+    refuse_float8,
     round_from_float64,
 )
 from enceladus.interpreter.operators import float_result, integer_result
@@ -73,6 +74,7 @@ def absolute(x: Any) -> Value:
     value = to_value(x)
     if value.dtype.is_ptr():
         fail("`tl.abs` does not take pointers")
+    refuse_float8(value.dtype)
     return Value(np.abs(value.data), value.dtype)
 
 
@@ -80,6 +82,7 @@ def fma(x: Any, y: Any, z: Any) -> Value:
     values, element = promote(x, y, z)
     if not element.is_floating():
         fail(f"`tl.fma` takes floats, not `{element.name}`")
+    refuse_float8(element)
     common_shape(values)
     a, b, c = np.broadcast_arrays(*(value.data for value in values))
     if element.is_fp64():
@@ -204,6 +207,7 @@ def _math(name: str) -> Callable[[Any], Value]:
         if not value.dtype.is_floating():
             hint = "convert with `.to(tl.float32)`"
             fail(f"`tl.{name}` takes floats, not a {describe(value)}", hint)
+        refuse_float8(value.dtype)
         result = MATH[name](value.data.astype(np.float64))
         return Value(round_from_float64(result, value.dtype), value.dtype)
 

@@ -43,7 +43,7 @@ def dot(
 def _check_operands(left: Value, right: Value) -> None:
     if len(left.shape) != 2 or len(right.shape) != 2:
         fail(f"`tl.dot` takes two matrices, not {describe(left)} and {describe(right)}")
-    if left.dtype != right.dtype:
+    if left.dtype != right.dtype and not (left.dtype.is_fp8() and right.dtype.is_fp8()):
         fail(f"`tl.dot` takes one type, not `{left.dtype.name}` and `{right.dtype.name}`")
     if left.dtype.is_ptr() or left.dtype.name in ("int1", "int64", "uint16", "uint32", "uint64"):
         fail(f"`tl.dot` does not take `{left.dtype.name}`")
@@ -57,7 +57,8 @@ def _check_operands(left: Value, right: Value) -> None:
 
 
 def _accumulator(element: dtype) -> np.dtype[Any]:
-    return np.dtype(np.float32) if is_half(element) else numpy_type(element)
+    narrow = is_half(element) or element.is_fp8()
+    return np.dtype(np.float32) if narrow else numpy_type(element)
 
 
 def _result_type(element: dtype, out_dtype: dtype, acc: Value | None) -> dtype:
@@ -65,6 +66,8 @@ def _result_type(element: dtype, out_dtype: dtype, acc: Value | None) -> dtype:
         allowed = ["int32"]
     elif is_half(element):
         allowed = ["float32", element.name]
+    elif element.is_fp8():
+        allowed = ["float32", "float16"]
     else:
         allowed = [element.name]
     wanted = acc.dtype if acc is not None else out_dtype

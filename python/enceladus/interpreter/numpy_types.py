@@ -9,12 +9,19 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from enceladus.interop.dtypes import LARGEST_FLOAT8
+from enceladus.interpreter.context import fail
 from enceladus.language import core
 from enceladus.language.core import dtype
 
 Array: TypeAlias = npt.NDArray[Any]
 
-_SPECIAL = {"int1": np.dtype(np.bool_), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
+_SPECIAL = {
+    "int1": np.dtype(np.bool_),
+    "bfloat16": np.dtype(ml_dtypes.bfloat16),
+    "float8_e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
+    "float8_e5m2": np.dtype(ml_dtypes.float8_e5m2),
+}
 NUMPY = {
     element.name: _SPECIAL.get(element.name) or np.dtype(element.name)
     for element in core.ALL_DTYPES
@@ -44,8 +51,19 @@ def is_half(element: dtype) -> bool:
     return element.is_fp16() or element.is_bf16()
 
 
+def refuse_float8(element: dtype) -> None:
+    """An error where a type is a float of 8 bits, in which nothing computes."""
+    if element.is_fp8():
+        fail(
+            f"nothing computes in `{element.name}`, which is stored, converted and multiplied by "
+            "`tl.dot` only",
+            "convert with `.to(tl.float16)`, which holds every value of it",
+        )
+
+
 def computing(data: Array, element: dtype) -> Array:
     """The values in the type that arithmetic on them computes in."""
+    refuse_float8(element)
     return data.astype(np.float32) if is_half(element) else data
 
 
@@ -70,7 +88,7 @@ def convert(data: Array, source: dtype, target: dtype, toward_zero: bool = False
 
 
 def _from_integer(data: Array, target: dtype) -> Array:
-    if is_half(target):
+    if is_half(target) or target.is_fp8():
         return _narrow(_sticky_float64(data), target, toward_zero=False)
     return data.astype(numpy_type(target))
 
@@ -102,12 +120,16 @@ def _saturate(data: Array, target: np.dtype[Any]) -> Array:
 
 def _narrow(data: Array, target: dtype, toward_zero: bool) -> Array:
     kind = numpy_type(target)
+    if target.is_fp8():
+        largest = LARGEST_FLOAT8[target.name]
+        wide = data.astype(np.float32) if data.dtype.itemsize < 4 else data
+        data = np.clip(wide, wide.dtype.type(-largest), wide.dtype.type(largest))
     if toward_zero:
         result = np.asarray(data.astype(kind))
         bits = result.view(f"u{kind.itemsize}")
         too_large = np.abs(result.astype(np.float64)) > np.abs(data.astype(np.float64))
         return np.where(too_large, bits - bits.dtype.type(1), bits).view(kind)
-    if target.is_bf16() and data.dtype == np.float64:
+    if (target.is_bf16() or target.is_fp8()) and data.dtype == np.float64:
         return odd_float32(data).astype(kind)
     return data.astype(kind)
 

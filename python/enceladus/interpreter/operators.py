@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from enceladus.interpreter.context import fail
-from enceladus.interpreter.numpy_types import Array, computing, numpy_type
+from enceladus.interpreter.numpy_types import Array, computing, numpy_type, refuse_float8
 from enceladus.interpreter.promotion import (
     cast_value,
     common_shape,
@@ -191,6 +191,7 @@ def power(base: Any, exponent: Any) -> Value:
     exponent = unwrap(exponent)
     if not isinstance(exponent, int) or not isinstance(base, Value):
         fail("`**` takes a constant integer exponent", "use `tl.exp2(y * tl.log2(x))`")
+    refuse_float8(base.dtype)
     if exponent < 0:
         if not base.dtype.is_floating():
             fail("`**` of an integer takes an exponent of 0 or more")
@@ -216,6 +217,7 @@ def negate(value: Value) -> Value:
         fail("`-` does not take pointers")
     if value.dtype.is_int():
         return binary("sub", 0, value)
+    refuse_float8(value.dtype)
     return Value(np.negative(value.data), value.dtype)
 
 

@@ -72,6 +72,8 @@ def _common_float(left: dtype, right: dtype) -> dtype:
         return left
     if not left.is_floating():
         return right
+    if left.is_fp8() and right.is_fp8():
+        return left if left == right else core.float16
     if left != right and left.primitive_bitwidth == right.primitive_bitwidth:
         return core.float32
     return left if left.primitive_bitwidth >= right.primitive_bitwidth else right

@@ -25,7 +25,8 @@ class dtype:
     Two dtypes are equal when their names are, and equal to that name as a string.
 
     Attributes:
-        name: as in the language, for example `float32`.
+        name: as in the language, for example `float32`; of the floats of 8 bits as in arrays,
+            `float8_e4m3fn` for `tl.float8e4nv` and `float8_e5m2` for `tl.float8e5`.
         primitive_bitwidth: bits of the value; 1 for `int1`, which takes a byte in memory.
 
     Example:
@@ -40,7 +41,8 @@ class dtype:
             raise ValueError(f"`{name}` is no dtype; there are {', '.join(_KINDS)}")
         self.name: Final = name
         self._kind: Final = _KINDS[name]
-        digits = "".join(letter for letter in name if letter.isdigit())
+        kind, _, _ = name.partition("_")  # behind it, how float8 divides its bits
+        digits = "".join(letter for letter in kind if letter.isdigit())
         self.primitive_bitwidth: Final = int(digits)
 
     @property
@@ -54,7 +56,7 @@ class dtype:
         return self
 
     def is_floating(self) -> bool:
-        """Whether values are float16, bfloat16, float32 or float64."""
+        """Whether values are floats, float8 included."""
         return self._kind == "float"
 
     def is_int(self) -> bool:
@@ -76,6 +78,18 @@ class dtype:
     def is_ptr(self) -> bool:
         """Whether values are pointers."""
         return False
+
+    def is_fp8(self) -> bool:
+        """Whether this is `float8e4nv` or `float8e5`."""
+        return self.is_fp8e4nv() or self.is_fp8e5()
+
+    def is_fp8e4nv(self) -> bool:
+        """Whether this is `float8e4nv`, elsewhere called float8_e4m3fn."""
+        return self.name == "float8_e4m3fn"
+
+    def is_fp8e5(self) -> bool:
+        """Whether this is `float8e5`, elsewhere called float8_e5m2."""
+        return self.name == "float8_e5m2"
 
     def is_fp16(self) -> bool:
         """Whether this is `float16`."""
@@ -107,7 +121,7 @@ class dtype:
         return self.name
 
     def __repr__(self) -> str:
-        return f"tl.{self.name}"
+        return f"tl.{_SPELLED.get(self.name, self.name)}"
 
     def __reduce__(self) -> tuple[type["dtype"], tuple[str]]:
         return (dtype, (self.name,))
@@ -117,8 +131,11 @@ _KINDS = {
     "int1": "bool",
     **{f"int{bits}": "signed" for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": "unsigned" for bits in (8, 16, 32, 64)},
+    **dict.fromkeys(("float8_e4m3fn", "float8_e5m2"), "float"),
     **dict.fromkeys(("float16", "bfloat16", "float32", "float64"), "float"),
 }
+# Triton's names, where those of arrays are others.
+_SPELLED = {"float8_e4m3fn": "float8e4nv", "float8_e5m2": "float8e5"}
 
 int1 = dtype("int1")
 int8 = dtype("int8")
@@ -129,6 +146,8 @@ uint8 = dtype("uint8")
 uint16 = dtype("uint16")
 uint32 = dtype("uint32")
 uint64 = dtype("uint64")
+float8_e4m3fn = float8e4nv = dtype("float8_e4m3fn")
+float8_e5m2 = float8e5 = dtype("float8_e5m2")
 float16 = dtype("float16")
 bfloat16 = dtype("bfloat16")
 float32 = dtype("float32")

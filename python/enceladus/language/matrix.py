@@ -18,15 +18,16 @@ def dot(
     """The matrix product `a @ b`, added to `acc`.
 
     Args:
-        a: a tile of shape (M, K): float16, bfloat16, float32, float64, or an integer type.
-        b: a tile of shape (K, N) of the same type.
+        a: a tile of shape (M, K): float8, float16, bfloat16, float32, float64, or an integer type.
+        b: a tile of shape (K, N) of the same type; of the two float8 types, either.
         acc: a tile of shape (M, N) to add to; its type is the result's.
         input_precision: "ieee" (the default, full float32), "tf32" or "tf32x3"; the last two
             permit less where the target has it.
         allow_tf32: True is `input_precision="tf32"`.
-        max_num_imprecise_acc: accepted, not used.
-        out_dtype: type of the result without `acc`: float32, float16 or bfloat16 for float16 and
-            bfloat16. float64 gives float64 and integers give int32.
+        max_num_imprecise_acc: how many products of float8 may be summed with less than float32;
+            any number. At most K: none on any target.
+        out_dtype: type of the result without `acc`: float32; float16 or bfloat16 for operands of
+            the same type, float16 also for float8. float64 gives float64 and integers give int32.
 
     Returns:
         A tile of shape (M, N). Floats accumulate in float32 (float64 in float64), int8 and uint8

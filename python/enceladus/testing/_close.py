@@ -16,17 +16,27 @@ Tolerance = float | Callable[[Any], float] | None
 
 # Relative to the larger magnitudes of a result: a few roundings of each dtype. Integers and bools
 # agree exactly.
-_DEFAULTS = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
+_DEFAULTS = {
+    "float64": 1e-12,
+    "float32": 1e-5,
+    "float16": 2e-3,
+    "bfloat16": 1.6e-2,
+    "float8_e4m3fn": 0.125,
+    "float8_e5m2": 0.25,
+}
+# Those that torch has and NumPy has not, with the integers that hold their bits.
+_BITS = {"bfloat16": "int16", "float8_e4m3fn": "int8", "float8_e5m2": "int8"}
 
 
 def to_numpy(value: Any) -> npt.NDArray[Any]:
-    """A NumPy array of any array kind (Tensor, PyTorch also bfloat16, MLX, JAX), list or number."""
+    """A NumPy array of any array kind (Tensor, PyTorch, bfloat16 included), list or number."""
     kind = type(value).__module__.partition(".")[0]
     if kind == "torch":
         host = value.detach().cpu()
-        if str(host.dtype) == "torch.bfloat16":
-            bits = host.contiguous().view(importlib.import_module("torch").int16).numpy()
-            return np.asarray(bits.view(ml_dtypes.bfloat16))
+        name = str(host.dtype).removeprefix("torch.")
+        if name in _BITS:
+            bits = host.contiguous().view(getattr(importlib.import_module("torch"), _BITS[name]))
+            return np.asarray(bits.numpy().view(getattr(ml_dtypes, name)))
         return np.asarray(host.numpy())
     return np.asarray(value.numpy() if hasattr(value, "numpy") else value)
 
@@ -40,8 +50,8 @@ def _tolerance(given: Tolerance, dtypes: tuple[np.dtype[Any], np.dtype[Any]]) ->
 
 
 def _widen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """float16 and bfloat16 to float32, so that differences are computed without rounding."""
-    return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
+    """Narrow floats to float32, so that differences are computed without rounding."""
+    return array.astype(np.float32) if array.dtype.name in ("float16", *_BITS) else array
 
 
 def assert_close(
@@ -60,8 +70,8 @@ def assert_close(
         x: any array, or a number.
         y: what `x` should be.
         atol: absolute tolerance, or a function of `x`'s dtype. By default what the coarser of the
-            two dtypes allows: 1e-12 for float64, 1e-5 float32, 2e-3 float16, 1.6e-2 bfloat16, and
-            0 where both are integers.
+            two dtypes allows: 1e-12 for float64, 1e-5 float32, 2e-3 float16, 1.6e-2 bfloat16,
+            0.125 float8_e4m3fn, 0.25 float8_e5m2, and 0 where both are integers.
         rtol: relative tolerance, in the same way.
         err_msg: put in front of the message.
 

@@ -25,7 +25,14 @@ __all__ = ["Launch", "Outcome", "Settings", "tune"]
 
 # How far the stores of two candidates may lie apart, relative to the largest magnitude: they sum
 # in different orders, so more than a few roundings of each dtype.
-_AGREEMENT = {"float64": 1e-10, "float32": 1e-3, "float16": 2e-2, "bfloat16": 1e-1}
+_AGREEMENT = {
+    "float64": 1e-10,
+    "float32": 1e-3,
+    "float16": 2e-2,
+    "bfloat16": 1e-1,
+    "float8_e4m3fn": 0.25,
+    "float8_e5m2": 0.5,
+}
 
 
 class Kernel(Protocol):

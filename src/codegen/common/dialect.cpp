@@ -18,6 +18,8 @@ std::string_view type_name(DType dtype) {
     case DType::kInt64:
       return "long";
     case DType::kUInt8:
+    case DType::kFloat8E4M3:
+    case DType::kFloat8E5M2:
       return "uchar";
     case DType::kUInt16:
       return "ushort";

@@ -23,7 +23,8 @@ class Dialect {
 
   // As messages name it: `metal`.
   virtual std::string_view target() const = 0;
-  // `float`, `uchar`; booleans are `bool` in registers and `uchar` in memory.
+  // `float`, `uchar`; booleans are `bool` in registers and `uchar` in memory, floats of 8 bits are
+  // `uchar` in both.
   virtual std::string_view type_name(DType dtype) const { return codegen::type_name(dtype); }
   std::string_view memory_type_name(DType dtype) const {
     return type_name(dtype == DType::kInt1 ? DType::kUInt8 : dtype);
@@ -39,9 +40,14 @@ class Dialect {
   // and conversions.
   virtual std::string float_operation(const ir::Operation& op, Operands operands,
                                       ir::MathMode mode) = 0;
-  // Between two different types of which one is a float, or to a float; not to a boolean.
+  // Between two different types of which one is a float, or to a float; not to a boolean, and
+  // neither a float of 8 bits.
   virtual std::string float_conversion(DType from, DType to, ir::Rounding rounding,
                                        const std::string& value) = 0;
+  // A float of 8 bits as a float, and the nearest one of any number.
+  virtual std::string from_float8(DType from, const std::string& value) = 0;
+  virtual std::string to_float8(DType from, DType to, ir::Rounding rounding,
+                                const std::string& value) = 0;
   // Functions for division and remainder of integers by run-time numbers, 0 and -1 included.
   virtual std::string divide(DType dtype) = 0;
   virtual std::string remainder(DType dtype) = 0;

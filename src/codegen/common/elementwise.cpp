@@ -200,6 +200,9 @@ class Expression {
 std::string conversion(DType from, DType to, ir::Rounding rounding, const std::string& value,
                        Dialect& dialect) {
   if (from == to) return value;
+  if (is_float8(from))
+    return conversion(DType::kFloat32, to, rounding, dialect.from_float8(from, value), dialect);
+  if (is_float8(to)) return dialect.to_float8(from, to, rounding, value);
   if (is_bool(to))
     return value + " != " +
            (is_float(from) ? dialect.literal(from, 0)

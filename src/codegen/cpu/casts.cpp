@@ -2,6 +2,7 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "codegen/cpu/float8.h"
 #include "ir/builder.h"
 
 namespace enceladus::cpu {
@@ -45,6 +46,14 @@ class Caster {
     }
     if (!is_wide) return round_to_dtype(emission_, value, to);
     return to == DType::kFloat32 ? truncate(value) : round_to_dtype(emission_, to_odd(value), to);
+  }
+
+  // Beyond 2^24 an integer that float32 rounds is out of range all the same.
+  Value* to_float8(Value* value, DType from, DType to, ir::Rounding rounding) {
+    llvm::Type* single = lanes(builder_.getFloatTy(), value);
+    if (from == DType::kFloat64) value = to_odd(value);
+    if (is_bool(from) || is_integer(from)) value = convert(value, from, single);
+    return narrow_to_float8(builder_, value, to, rounding);
   }
 
   Value* float_to_bfloat_bits(Value* value) {
@@ -164,6 +173,11 @@ Value* emit_cast(Emission& emission, Value* value, DType from, DType to, ir::Rou
   if (from == to) return value;
   Caster caster(emission);
   llvm::IRBuilder<>& builder = emission.builder;
+  if (is_float8(from)) {
+    value = widen_float8(builder, value, from);
+    from = DType::kFloat32;
+  }
+  if (is_float8(to)) return caster.to_float8(value, from, to, rounding);
   if (is_bool(to)) return caster.to_bool(value);
   if (is_float(from))
     return is_float(to) ? caster.float_to_float(value, from, to, rounding)

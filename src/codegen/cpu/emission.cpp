@@ -75,7 +75,7 @@ llvm::Value* from_memory(Emission& emission, llvm::Value* value, DType dtype) {
 
 llvm::Constant* constant_of_bits(llvm::LLVMContext& context, DType dtype, uint64_t bits) {
   llvm::Type* type = register_type(context, ir::Type::number(dtype));
-  if (!is_float(dtype)) return llvm::ConstantInt::get(type, bits);
+  if (!is_float(dtype) || is_float8(dtype)) return llvm::ConstantInt::get(type, bits);
   if (dtype == DType::kFloat32)
     return llvm::ConstantFP::get(
         context, llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, bits & 0xffffffffu)));

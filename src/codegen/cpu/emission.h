@@ -2,8 +2,8 @@
 // values look in LLVM registers and in memory.
 //
 // In registers: float16 and bfloat16 are float32 values that are always exactly representable in
-// the narrow type (each operation rounds its result); int1 is i1; pointers are `ptr`. In memory:
-// as in arrays, int1 a byte of 0 or 1.
+// the narrow type (each operation rounds its result); floats of 8 bits, in which nothing computes,
+// are their bits; int1 is i1; pointers are `ptr`. In memory: as in arrays, int1 a byte of 0 or 1.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

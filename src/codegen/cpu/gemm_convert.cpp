@@ -1,5 +1,6 @@
 #include "codegen/cpu/gemm_convert.h"
 
+#include "codegen/cpu/float8.h"
 #include "support/check.h"
 
 namespace enceladus::cpu {
@@ -37,6 +38,10 @@ llvm::Value* convert(llvm::IRBuilderBase& builder, const Packing& packing, llvm:
   if (byte_size(packing.source) == byte_size(packing.packed)) return value;
   if (is_integer(packing.source))
     return builder.CreateIntCast(value, type, is_signed(packing.source));
+  if (is_float8(packing.source)) {
+    value = widen_float8(builder, value, packing.source);
+    if (packing.packed == DType::kFloat32) return value;
+  }
   if (packing.source == DType::kBFloat16) value = bfloat16_to_float32(builder, value);
   return builder.CreateFPExt(value, type);
 }

@@ -10,7 +10,8 @@ namespace {
 bool is_byte(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kUInt8; }
 bool fits_int16(DType dtype) { return is_byte(dtype) || dtype == DType::kInt16; }
 bool is_short_float(DType dtype) {
-  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 || dtype == DType::kFloat32;
+  return is_float8(dtype) || dtype == DType::kFloat16 || dtype == DType::kBFloat16 ||
+         dtype == DType::kFloat32;
 }
 
 void choose_float(const HostTarget& host, GemmFormat& format) {

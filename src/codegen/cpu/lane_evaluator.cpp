@@ -1,9 +1,11 @@
 #include "codegen/cpu/lane_evaluator.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "codegen/cpu/casts.h"
 #include "codegen/cpu/elementwise.h"
+#include "ir/builder.h"
 #include "support/check.h"
 
 namespace enceladus::cpu {
@@ -232,7 +234,10 @@ Lanes LaneEvaluator::compute_descriptor_load(const ir::Operation* op, int view) 
   Value* inside = as_vector(mask);
   const int level = std::max(loaded.level, mask.level);
   Value* chosen = at_level(level, [&] {
-    Value* nan = llvm::ConstantFP::getNaN(vector->getType());
+    const uint64_t bits = ir::bits_of(element.dtype(), std::numeric_limits<double>::quiet_NaN());
+    Value* nan = constant_of_bits(vector->getContext(), element.dtype(), bits);
+    if (vector->getType()->isVectorTy())
+      nan = kernel_.builder().CreateVectorSplat(static_cast<unsigned>(lanes_), nan);
     return kernel_.builder().CreateSelect(inside, vector, nan);
   });
   return {chosen, lanes_ == 1, level};

@@ -1,5 +1,7 @@
 #include "codegen/cuda/async_prelude.h"
 
+#include <algorithm>
+
 #include "codegen/cuda/prelude.h"
 
 namespace enceladus::cuda {
@@ -57,7 +59,11 @@ AsyncText wgmma_text(const WgmmaForm& form) {
        is_wide = form.input == "f16" || form.input == "bf16";
   std::string shape = "m64n" + number(form.columns) + "k" + number(form.depth);
   std::string sum_type = is_integer ? "s32" : "f32";
-  std::string name = "enc_wgmma_" + shape + "_" + sum_type + "_" + form.input + "_" +
+  bool are_two = form.input.find('.') != std::string::npos;
+  std::string types = are_two ? form.input : form.input + "." + form.input;
+  std::string input = form.input;
+  std::ranges::replace(input, '.', '_');
+  std::string name = "enc_wgmma_" + shape + "_" + sum_type + "_" + input + "_" +
                      (form.a_in_registers ? "r"
                       : form.a_transposed ? "t"
                                           : "n") +
@@ -82,9 +88,9 @@ AsyncText wgmma_text(const WgmmaForm& form) {
   return {name, head + "__device__ inline void " + name + "(" + sum + "* d, " + a_parameter +
                     ", ulong b, int add) {\n  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, " +
                     add + ", 0;\\n\"\n      \"wgmma.mma_async.sync.aligned." + shape + "." +
-                    sum_type + "." + form.input + "." + form.input + " {" +
-                    register_places(0, registers) + "}, \"\n      \"" + a + ", " + b + ", " +
-                    flags + ";\\n}\"\n      : " + in_and_out(form.sum, registers) +
+                    sum_type + "." + types + " {" + register_places(0, registers) +
+                    "}, \"\n      \"" + a + ", " + b + ", " + flags +
+                    ";\\n}\"\n      : " + in_and_out(form.sum, registers) +
                     "\n      : " + a_inputs + "\"l\"(b), \"r\"(add));\n}\n"};
 }
 

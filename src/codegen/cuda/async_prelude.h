@@ -24,7 +24,7 @@ struct AsyncText {
 // One instruction of 64 rows: d += a b, or d = a b where `add` is 0.
 struct WgmmaForm {
   int64_t columns = 0;
-  std::string input;   // `f16`
+  std::string input;   // `f16`, or `e4m3.e5m2` where the operands' types differ
   int64_t depth = 16;  // of the instruction
   DType sum = DType::kFloat32;
   bool a_in_registers = false;

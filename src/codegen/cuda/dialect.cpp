@@ -78,6 +78,7 @@ std::string CudaDialect::pointer_type(DType pointee, bool is_const) const {
 std::string CudaDialect::literal(DType dtype, uint64_t bits) const {
   if (is_integer(dtype))
     return codegen::integer_literal(type_name(dtype), dtype, ir::integer_of_bits(dtype, bits));
+  if (is_float8(dtype)) return call("uchar", hexadecimal(bits));
   double value = ir::double_of_bits(dtype, bits);
   if (codegen::is_narrow_float(dtype))
     return "as_type<" + std::string(type_name(dtype)) + ">(ushort(" + hexadecimal(bits) + "))";
@@ -178,6 +179,19 @@ std::string CudaDialect::float_conversion(DType from, DType to, ir::Rounding rou
     return call("__double2float_rz", value);
   bool is_there = codegen::is_narrow_float(from) && to == DType::kFloat32;
   return is_there ? number : call(type_name(to), number);
+}
+
+std::string CudaDialect::from_float8(DType from, const std::string& value) {
+  return call(prelude_.widen_float8(from), value);
+}
+
+// What float rounds, an integer beyond 2^24, is out of range all the same.
+std::string CudaDialect::to_float8(DType from, DType to, ir::Rounding rounding,
+                                   const std::string& value) {
+  std::string number = from == DType::kFloat32   ? value
+                       : from == DType::kFloat64 ? call(prelude_.round_to_odd(from), value)
+                                                 : call("float", value);
+  return call(prelude_.narrow_float8(to, rounding), number);
 }
 
 }  // namespace enceladus::cuda

@@ -29,6 +29,9 @@ class CudaDialect final : public codegen::Dialect {
                               ir::MathMode mode) override;
   std::string float_conversion(DType from, DType to, ir::Rounding rounding,
                                const std::string& value) override;
+  std::string from_float8(DType from, const std::string& value) override;
+  std::string to_float8(DType from, DType to, ir::Rounding rounding,
+                        const std::string& value) override;
   std::string divide(DType dtype) override { return prelude_.divide(dtype); }
   std::string remainder(DType dtype) override { return prelude_.remainder(dtype); }
   std::string high_product(DType dtype) override;

@@ -4,14 +4,16 @@ namespace enceladus::cuda {
 
 using ir::Opcode;
 
-// One instruction rounds two neighbours to a word of two narrow floats. The other way the compiler
-// keeps words whole where they are asked for as such; else it takes loaded vectors to pieces.
+// One instruction converts two neighbours: to a word of two narrow floats, and floats of 8 bits to
+// float16. From narrow floats to float the compiler keeps words whole where they are asked for as
+// such; else it takes loaded vectors to pieces.
 bool Emitter::is_target_operation(const ir::Operation& op) const {
   if (!op.is(Opcode::kCast) || registers_of(op.result()) == 1) return false;
   DType from = op.operand(0)->type().dtype(), to = op.result()->type().dtype();
   if (codegen::is_narrow_float(from) && to == DType::kFloat32) return is_array(op.operand(0));
+  if (is_float8(from)) return to == DType::kFloat16 || to == DType::kFloat32;
   bool nearest = op.integer_or(ir::AttributeName::kRounding, 0) == 0;
-  return nearest && from == DType::kFloat32 && codegen::is_narrow_float(to);
+  return nearest && from == DType::kFloat32 && (codegen::is_narrow_float(to) || is_float8(to));
 }
 
 void Emitter::widen_pairs(const ir::Operation& op) {
@@ -24,10 +26,15 @@ void Emitter::widen_pairs(const ir::Operation& op) {
   close_registers(registers_of(result), 2);
 }
 
-void Emitter::narrow_pairs(const ir::Operation& op) {
+std::string Emitter::pair_conversion(DType from, DType to) {
+  if (is_float8(from)) return prelude_.widen_float8_pair(from, to);
+  if (is_float8(to)) return prelude_.narrow_float8_pair(to);
+  return prelude_.use(to == DType::kFloat16 ? "half_pair" : "bfloat_pair");
+}
+
+void Emitter::convert_pairs(const ir::Operation& op) {
   const ir::Value* result = op.result();
-  bool is_half = result->type().dtype() == DType::kFloat16;
-  std::string function = prelude_.use(is_half ? "half_pair" : "bfloat_pair");
+  std::string function = pair_conversion(op.operand(0)->type().dtype(), result->type().dtype());
   declare(result);
   Index r = open_registers(registers_of(result), 2);
   out_.line(function + "(&" + use(result, r) + ", " + use(op.operand(0), r) + ", " +
@@ -38,7 +45,8 @@ void Emitter::narrow_pairs(const ir::Operation& op) {
 void Emitter::target_operation(const ir::Operation& op) {
   switch (op.opcode()) {
     case Opcode::kCast:
-      return op.result()->type().dtype() == DType::kFloat32 ? widen_pairs(op) : narrow_pairs(op);
+      if (codegen::is_narrow_float(op.operand(0)->type().dtype())) return widen_pairs(op);
+      return convert_pairs(op);
     case Opcode::kLoad:
       return load(op);
     case Opcode::kStore:

@@ -24,7 +24,8 @@ class Emitter final : public codegen::Emitter {
   using Index = codegen::Index;
   void target_operation(const ir::Operation& op) override;
   bool is_target_operation(const ir::Operation& op) const override;
-  void narrow_pairs(const ir::Operation& op);
+  std::string pair_conversion(DType from, DType to);
+  void convert_pairs(const ir::Operation& op);
   void widen_pairs(const ir::Operation& op);
 
   // --- memory_emitter.cpp ---

@@ -1,5 +1,6 @@
 #include "codegen/cuda/matrix_prelude.h"
 
+#include "codegen/cuda/float8_prelude.h"
 #include "codegen/cuda/prelude.h"
 #include "codegen/cuda/target.h"
 #include "support/check.h"
@@ -10,6 +11,10 @@ namespace {
 // What PTX calls an operand's type; float32 operands are multiplied as tf32.
 std::string ptx_type(DType dtype, bool is_operand) {
   switch (dtype) {
+    case DType::kFloat8E4M3:
+      return "e4m3";
+    case DType::kFloat8E5M2:
+      return "e5m2";
     case DType::kFloat16:
       return "f16";
     case DType::kBFloat16:
@@ -55,10 +60,14 @@ class Writer {
     append(inputs, a_, shape.a, "a");
     append(inputs, b_, shape.b, "b");
     std::string accumulator(type_name(accumulator_));
+    std::string body =
+        "  asm(\"" + text + "\"\n      : " + outputs + "\n      : " + inputs + ");\n";
+    if (is_float8(a_))
+      body = "#if __CUDA_ARCH__ >= 890\n" + body + "#else\n" + float8_product_of_halves(a_, b_) +
+             "#endif\n";
     return {name, "__device__ inline void " + name + "(" + accumulator + "* d, const " +
                       std::string(type_name(a_)) + "* a, const " + std::string(type_name(b_)) +
-                      "* b) {\n  asm(\"" + text + "\"\n      : " + outputs + "\n      : " + inputs +
-                      ");\n}\n"};
+                      "* b) {\n" + body + "}\n"};
   }
 
  private:

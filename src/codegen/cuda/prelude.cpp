@@ -5,6 +5,7 @@
 #include "codegen/common/dialect.h"
 #include "codegen/cuda/access_prelude.h"
 #include "codegen/cuda/atomics_prelude.h"
+#include "codegen/cuda/float8_prelude.h"
 #include "codegen/cuda/matrix_prelude.h"
 #include "codegen/cuda/snippets.h"
 #include "support/check.h"
@@ -106,6 +107,24 @@ std::string Prelude::round_to_odd(DType from) {
   return add("enc_round_to_odd", type_name(from), odd_text(from));
 }
 
+std::string Prelude::widen_float8(DType from) { return add(widen_float8_function(from)); }
+
+std::string Prelude::narrow_float8(DType to, ir::Rounding rounding) {
+  return add(narrow_float8_function(to, rounding));
+}
+
+std::string Prelude::widen_float8_pair(DType from, DType to) {
+  if (to == DType::kFloat16) use("half");
+  widen_float8(from);
+  AsyncText function = widen_float8_pair_function(from, to);
+  return add(std::move(function.name), type_name(to), std::move(function.text));
+}
+
+std::string Prelude::narrow_float8_pair(DType to) {
+  narrow_float8(to, ir::Rounding::kNearestEven);
+  return add(narrow_float8_pair_function(to));
+}
+
 std::string Prelude::load(std::string_view hint) {
   use("vector");
   return add(load_name(hint), "", load_text(hint));
@@ -128,6 +147,7 @@ std::string Prelude::matrix(std::string_view instruction, DType a, DType b, DTyp
   for (DType operand : {a, b}) {
     if (operand == DType::kFloat32) use("tf32");
     if (byte_size(operand) < 4) use("word");
+    if (is_float8(operand)) widen_float8_pair(operand, DType::kFloat16);
   }
   MatrixText matrix = matrix_text(instruction, a, b, accumulator);
   return add(matrix.name, "", std::move(matrix.text));

@@ -30,6 +30,12 @@ class Prelude {
   // To the neighbouring float32 whose last bit is set unless the value is exact: rounding that to
   // a narrower float rounds once.
   std::string round_to_odd(DType from);
+  // A float of 8 bits as a float, and back.
+  std::string widen_float8(DType from);
+  std::string narrow_float8(DType to, ir::Rounding rounding);
+  // The same for two neighbouring registers: `to` is half or float; from float.
+  std::string widen_float8_pair(DType from, DType to);
+  std::string narrow_float8_pair(DType to);
   // Accesses of N neighbouring elements, by a hint of access_prelude.h.
   std::string load(std::string_view hint = {});
   std::string store(std::string_view hint = {});

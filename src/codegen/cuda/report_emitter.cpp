@@ -28,9 +28,13 @@ void Emitter::print(const Operation& op) {
   if (op.operand_count() > 1) {
     DType dtype = op.operand(1)->type().dtype();
     std::string value = use(op.operand(1), r);
-    codegen::Printed printed = op.integer_or(AttributeName::kHex, 0)
-                                   ? codegen::printed_hex(dtype, value)
-                                   : codegen::printed_number(dtype, value);
+    const bool is_hex = op.integer_or(AttributeName::kHex, 0) != 0;
+    if (is_float8(dtype) && !is_hex) {
+      value = dialect_.from_float8(dtype, value);
+      dtype = DType::kFloat32;
+    }
+    codegen::Printed printed =
+        is_hex ? codegen::printed_hex(dtype, value) : codegen::printed_number(dtype, value);
     format += printed.conversion;
     arguments += ", " + printed.argument;
   }

@@ -62,7 +62,7 @@ const std::array<MatrixInstruction, 4>& instructions() {
   static const std::array<MatrixInstruction, 4> all = {
       instruction("m16n8k8", 3, 0),   // tf32
       instruction("m16n8k16", 4, 1),  // float16, bfloat16
-      instruction("m16n8k32", 5, 2),  // int8, uint8
+      instruction("m16n8k32", 5, 2),  // int8, uint8, float8
       double_instruction()};
   return all;
 }
@@ -79,6 +79,18 @@ std::optional<DType> operand_type(const ir::Operation& dot) {
   return std::nullopt;
 }
 
+// Products too shallow for the instruction of 8-bit floats are those of float16, which holds each.
+std::optional<simt::MatrixUse> float8_use(const ir::Operation& dot, int depth_bits) {
+  const MatrixInstruction* bytes = matrix_instruction("m16n8k32");
+  const MatrixInstruction* halves = matrix_instruction("m16n8k16");
+  if (depth_bits >= bytes->k_bits)
+    return simt::MatrixUse{bytes, dot.operand(0)->type().dtype(), dot.operand(1)->type().dtype(),
+                           DType::kFloat32};
+  if (depth_bits >= halves->k_bits)
+    return simt::MatrixUse{halves, DType::kFloat16, DType::kFloat16, DType::kFloat32};
+  return std::nullopt;
+}
+
 std::optional<simt::MatrixUse> matrix_use(const ir::Operation& dot) {
   DType accumulator = dot.operand(2)->type().dtype();
   const ir::Type& a = dot.operand(0)->type();
@@ -92,6 +104,8 @@ std::optional<simt::MatrixUse> matrix_use(const ir::Operation& dot) {
   auto is_byte = [](DType dtype) { return dtype == DType::kInt8 || dtype == DType::kUInt8; };
   if (is_byte(a.dtype()) && is_byte(dot.operand(1)->type().dtype()))
     return accumulator == DType::kInt32 ? use("m16n8k32", DType::kInt32) : std::nullopt;
+  if (is_float8(a.dtype()) && is_float(accumulator) && accumulator != DType::kFloat64)
+    return float8_use(dot, depth_bits);
   std::optional<DType> type = operand_type(dot);
   if (!type || !is_float(accumulator)) return std::nullopt;
   switch (*type) {

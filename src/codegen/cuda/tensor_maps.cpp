@@ -19,6 +19,8 @@ int32_t element_code(DType dtype) {
   switch (dtype) {
     case DType::kInt8:
     case DType::kUInt8:
+    case DType::kFloat8E4M3:
+    case DType::kFloat8E5M2:
       return 0;
     case DType::kUInt32:
       return 2;

@@ -23,6 +23,7 @@ std::string MetalDialect::pointer_type(DType pointee, bool is_const) const {
 std::string MetalDialect::literal(DType dtype, uint64_t bits) const {
   if (is_integer(dtype))
     return codegen::integer_literal(type_name(dtype), dtype, ir::integer_of_bits(dtype, bits));
+  if (is_float8(dtype)) return call("uchar", std::to_string(bits));
   ENC_CHECK(dtype != DType::kFloat64, "float64 has no text here");
   double value = ir::double_of_bits(dtype, bits);
   if (!std::isfinite(value)) {
@@ -136,6 +137,17 @@ std::string MetalDialect::float_conversion(DType from, DType to, ir::Rounding ro
     return call(prelude_.saturate(to), number);
   }
   return call(type_name(to), value);
+}
+
+std::string MetalDialect::from_float8(DType from, const std::string& value) {
+  return call(prelude_.widen_float8(from), value);
+}
+
+// What float rounds, an integer beyond 2^24, is out of range all the same.
+std::string MetalDialect::to_float8(DType from, DType to, ir::Rounding rounding,
+                                    const std::string& value) {
+  return call(prelude_.narrow_float8(to, rounding),
+              from == DType::kFloat32 ? value : call("float", value));
 }
 
 }  // namespace enceladus::metal

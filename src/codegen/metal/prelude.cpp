@@ -1,6 +1,7 @@
 #include "codegen/metal/prelude.h"
 
 #include "codegen/common/dialect.h"
+#include "codegen/common/float8.h"
 #include "codegen/metal/atomics_prelude.h"
 
 namespace enceladus::metal {
@@ -170,6 +171,16 @@ std::string Prelude::round_to_bfloat(DType from) {
   return "enc_round_to_bfloat";
 }
 
+std::string Prelude::widen_float8(DType from) {
+  widens_ |= bit(from);
+  return codegen::widen_float8_name(from);
+}
+
+std::string Prelude::narrow_float8(DType to, ir::Rounding rounding) {
+  narrows_[static_cast<size_t>(rounding)] |= bit(to);
+  return codegen::narrow_float8_name(to, rounding);
+}
+
 std::string Prelude::atomic(ir::AtomicKind kind, DType dtype) {
   atomics_[static_cast<size_t>(kind)] |= bit(dtype);
   return atomic_name(kind);
@@ -189,6 +200,11 @@ std::string Prelude::text() const {
     if (remainders_ & bit(info.dtype)) text += remainder_text(info.dtype) + "\n";
     if (saturates_ & bit(info.dtype)) text += saturate_text(info.dtype) + "\n";
     if (rounds_ & bit(info.dtype)) text += round_text(info.dtype) + "\n";
+    if (widens_ & bit(info.dtype))
+      text += "inline float " + codegen::widen_float8_text(info.dtype) + "\n";
+    for (ir::Rounding rounding : {ir::Rounding::kNearestEven, ir::Rounding::kTowardZero})
+      if (narrows_[static_cast<size_t>(rounding)] & bit(info.dtype))
+        text += "inline uchar " + codegen::narrow_float8_text(info.dtype, rounding) + "\n";
     for (size_t kind = 0; kind < atomics_.size(); ++kind)
       if (atomics_[kind] & bit(info.dtype))
         text += atomic_text(static_cast<ir::AtomicKind>(kind), info.dtype) + "\n";

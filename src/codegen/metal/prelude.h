@@ -44,6 +44,10 @@ class Prelude {
   // An integer of more than 24 bits to bfloat, rounded once.
   std::string round_to_bfloat(DType from);
 
+  // A float of 8 bits as a float, and back.
+  std::string widen_float8(DType from);
+  std::string narrow_float8(DType to, ir::Rounding rounding);
+
   std::string atomic(ir::AtomicKind kind, DType dtype);
   std::string compare_and_swap(DType dtype);
 
@@ -54,6 +58,8 @@ class Prelude {
   bool logs_ = false;
   bool matmul2d_ = false;
   uint32_t divides_ = 0, remainders_ = 0, saturates_ = 0, rounds_ = 0, swaps_ = 0;  // a bit a dtype
+  uint32_t widens_ = 0;                                                             // a bit a dtype
+  std::array<uint32_t, 2> narrows_{};                                               // by rounding
   std::array<uint32_t, 7> atomics_{};                                               // by kind
 };
 

@@ -22,11 +22,17 @@ const simt::MatrixInstruction& simdgroup_matrix() {
   return instruction;
 }
 
-// Sums are kept in float32 whatever the accumulator's type.
+// Sums are kept in float32 whatever the accumulator's type. Floats of 8 bits are multiplied as
+// float16, which holds each of them.
 std::optional<simt::MatrixUse> matrix_use(const ir::Operation& dot) {
   auto type = [&](int operand) { return dot.operand(operand)->type().dtype(); };
   for (int operand = 0; operand < 3; ++operand)
     if (!is_float(type(operand)) || type(operand) == DType::kFloat64) return std::nullopt;
+  if (is_float8(type(0)))
+    return simt::MatrixUse{.instruction = &simdgroup_matrix(),
+                           .a = DType::kFloat16,
+                           .b = DType::kFloat16,
+                           .accumulator = DType::kFloat32};
   bool same = type(0) == type(1);
   return simt::MatrixUse{.instruction = &simdgroup_matrix(),
                          .a = same ? type(0) : DType::kFloat32,

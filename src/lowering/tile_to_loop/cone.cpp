@@ -33,6 +33,10 @@ int arithmetic_cost(const ir::Operation* op) {
     case Opcode::kDiv:
     case Opcode::kRem:
       return op->result()->type().is_float() ? 8 : 30;
+    case Opcode::kCast:
+      if (is_float8(op->operand(0)->type().dtype()) || is_float8(op->result()->type().dtype()))
+        return 12;
+      break;
     case Opcode::kLoad:
     case Opcode::kDescriptorLoad:
       return 2;

@@ -32,7 +32,7 @@ const T& require_some(const std::optional<T>& value, const char* reason) {
 // A conversion after which a product is the same as before it.
 bool is_exact_cast(const Operation* op) {
   const DType from = op->operand(0)->type().dtype(), to = op->result()->type().dtype();
-  if (is_bool(from) || is_bool(to)) return false;
+  if (is_bool(from) || is_bool(to) || is_float8(to)) return false;
   // bfloat16 has products of its own on some machines, which are not those of float32.
   if (from == DType::kBFloat16) return to == from;
   if (is_float(from))

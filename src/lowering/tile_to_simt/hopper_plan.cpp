@@ -18,10 +18,13 @@ using ir::Value;
 constexpr int64_t kPanelBytes = 128;
 constexpr int64_t kMostSlots = 8;
 
-// The instruction's name of an operand type; empty where it has none for the sum's type.
+// The instruction's names of the operands' types; empty where it has none for the sum's type.
 std::string input_name(const Operation& dot) {
   DType a = dot.operand(0)->type().dtype(), b = dot.operand(1)->type().dtype();
   DType sum = dot.operand(2)->type().dtype();
+  auto float8 = [](DType dtype) { return dtype == DType::kFloat8E4M3 ? "e4m3" : "e5m2"; };
+  if (is_float8(a) && is_float8(b) && sum == DType::kFloat32)
+    return a == b ? float8(a) : std::string(float8(a)) + "." + float8(b);
   if (a != b) return {};
   if (a == DType::kInt8 && sum == DType::kInt32) return "s8";
   if (a == DType::kUInt8 && sum == DType::kInt32) return "u8";
@@ -108,6 +111,10 @@ class Planner {
     WgmmaPlan product;
     product.input = input_name(dot);
     require(!product.input.empty(), "wgmma has no such types");
+    // The units add floats of 8 bits with fewer bits than float32 has, over the whole loop.
+    int64_t imprecise = dot.integer_or(AttributeName::kMaxNumImpreciseAcc, a.extent(1) + 1);
+    require(!is_float8(a.dtype()) || imprecise > a.extent(1),
+            "max_num_imprecise_acc asks for sums that wgmma does not make of 8-bit floats");
     require(plan_.groups == 1 || plan_.groups == 2, "it needs 4 or 8 warps");
     std::optional<GroupTile> group = group_tile(sum.extent(0), sum.extent(1), warp_bits_);
     require(group.has_value(), "its groups of 64 rows take no such tile, or too many registers");

@@ -53,7 +53,7 @@ struct WgmmaOperand {
 
 struct WgmmaPlan {
   GroupTile group;
-  std::string input;  // the type's name in the instruction
+  std::string input;  // the type's name in the instruction; `a.b` where there are two
   WgmmaOperand a, b;
   // The loop that carries the sum, where the product may run on into its next turn: because it
   // alone touches the sum, or because another product, `waits_with`, is waited for there before

@@ -162,7 +162,7 @@ PhiloxBlock philox(PhiloxBlock counter, std::array<uint32_t, 2> key) {
 int64_t elements_per_block(DType dtype) { return dtype == DType::kFloat64 ? 2 : 4; }
 
 void fill_random(const RandomFill& fill, int64_t first, int64_t last) {
-  ENC_CHECK(is_float(fill.dtype));
+  ENC_CHECK(is_float(fill.dtype) && !is_float8(fill.dtype));
   const std::array<uint32_t, 2> key = {static_cast<uint32_t>(fill.seed),
                                        static_cast<uint32_t>(fill.seed >> 32)};
   const int64_t step = elements_per_block(fill.dtype);

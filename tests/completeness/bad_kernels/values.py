@@ -45,6 +45,26 @@ def bits_of_a_float(x_ptr, i_ptr, n):
     x = tl.load(x_ptr) & 1  # here
 
 
+@bad("Float8Computes", "`+`")
+def sum_of_float8(x_ptr, i_ptr, n):
+    x = tl.load(x_ptr).to(tl.float8e4nv) + 1.0  # here
+
+
+@bad("Float8Computes", "`<`")
+def comparison_of_float8(x_ptr, i_ptr, n):
+    x = tl.load(x_ptr).to(tl.float8e5) < 0.0  # here
+
+
+@bad("Float8Computes", "tl.max")
+def maximum_of_float8(x_ptr, i_ptr, n):
+    x = tl.max(tl.zeros((16,), tl.float8e5))  # here
+
+
+@bad("Float8Computes", "tl.exp")
+def exponential_of_float8(x_ptr, i_ptr, n):
+    x = tl.exp(tl.zeros((16,), tl.float8e4nv))  # here
+
+
 @bad("PointerOperand", "tl.load")
 def maximum_of_a_pointer(x_ptr, i_ptr, n):
     x = tl.maximum(x_ptr, 1.0)  # here

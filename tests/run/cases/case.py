@@ -16,6 +16,7 @@ Arguments = dict[str, Any]
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")
+FLOAT8 = ("float8_e4m3fn", "float8_e5m2")  # not in ALL: nothing computes in them
 HALVES = ("float16", "bfloat16")
 NUMBERS = INTEGERS + FLOATS
 ALL = ("int1", *NUMBERS)
@@ -24,8 +25,9 @@ GUARD = 32  # elements behind each output that nothing may touch
 
 def numpy_type(name: str) -> np.dtype:
     """The NumPy dtype of a dtype of the language."""
-    special = {"int1": np.dtype(bool), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
-    return special.get(name) or np.dtype(name)
+    if name in ("bfloat16", *FLOAT8):
+        return np.dtype(getattr(ml_dtypes, name))
+    return np.dtype(bool if name == "int1" else name)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def plain(name: str, *shape: int, seed: object = 0, scale: float = 2.0) -> np.nd
     random = generator("plain", name, shape, seed)
     if name == "int1":
         return random.integers(0, 2, shape).astype(bool)
-    if name in FLOATS:
+    if name in FLOATS or name in FLOAT8:
         return (random.standard_normal(shape) * scale).astype(numpy_type(name))
     low = 0 if name.startswith("u") else -50
     return random.integers(low, 51, shape).astype(numpy_type(name))

@@ -7,10 +7,14 @@ import numpy as np
 
 from .case import Tolerance
 
+_MORE_FLOATS = tuple(
+    np.dtype(kind) for kind in (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
+)
+
 
 def is_float(dtype: np.dtype) -> bool:
     """Whether NumPy or ml_dtypes has this as a float."""
-    return dtype.kind == "f" or dtype == np.dtype(ml_dtypes.bfloat16)
+    return dtype.kind == "f" or dtype in _MORE_FLOATS
 
 
 def check(name: str, got: np.ndarray, want: np.ndarray, tolerance: Tolerance, signed: bool) -> None:

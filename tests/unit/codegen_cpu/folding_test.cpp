@@ -209,8 +209,9 @@ TEST_P(FoldingTest, conversions_equal_run_time) {
 INSTANTIATE_TEST_SUITE_P(DTypes, FoldingTest,
                          testing::Values(DType::kInt1, DType::kInt8, DType::kInt16, DType::kInt32,
                                          DType::kInt64, DType::kUInt8, DType::kUInt16,
-                                         DType::kUInt32, DType::kUInt64, DType::kFloat16,
-                                         DType::kBFloat16, DType::kFloat32, DType::kFloat64),
+                                         DType::kUInt32, DType::kUInt64, DType::kFloat8E4M3,
+                                         DType::kFloat8E5M2, DType::kFloat16, DType::kBFloat16,
+                                         DType::kFloat32, DType::kFloat64),
                          [](const auto& info) {
                            return std::string(enceladus::info(info.param).python_name);
                          });

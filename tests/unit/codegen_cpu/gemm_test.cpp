@@ -29,6 +29,8 @@ constexpr Types kTypes[] = {
     {DType::kFloat16, DType::kFloat16, DType::kFloat32},
     {DType::kBFloat16, DType::kBFloat16, DType::kFloat32},
     {DType::kFloat16, DType::kFloat32, DType::kFloat32},
+    {DType::kFloat8E4M3, DType::kFloat8E4M3, DType::kFloat32},
+    {DType::kFloat8E5M2, DType::kFloat8E4M3, DType::kFloat32},
     {DType::kInt8, DType::kInt8, DType::kInt32},
     {DType::kUInt8, DType::kUInt8, DType::kInt32},
     {DType::kInt8, DType::kUInt8, DType::kInt32},

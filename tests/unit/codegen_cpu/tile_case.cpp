@@ -9,6 +9,8 @@
 #include <random>
 #include <tuple>
 
+#include "ir/builder.h"
+
 namespace enceladus::cpu {
 namespace {
 
@@ -31,6 +33,9 @@ double read(DType dtype, const char* data, int64_t i) {
       std::memcpy(&value, &bits, 4);
       return value;
     }
+    case DType::kFloat8E4M3:
+    case DType::kFloat8E5M2:
+      return ir::double_of_bits(dtype, as(uint8_t{}));
     case DType::kInt8:
       return as(int8_t{});
     case DType::kUInt8:
@@ -63,6 +68,9 @@ void write(DType dtype, char* data, int64_t i, double value) {
       std::memcpy(&bits, &narrow, 4);
       return store(static_cast<uint16_t>(bits >> 16));
     }
+    case DType::kFloat8E4M3:
+    case DType::kFloat8E5M2:
+      return store(static_cast<uint8_t>(ir::bits_of(dtype, value)));
     case DType::kInt8:
       return store(static_cast<int8_t>(integer));
     case DType::kUInt8:

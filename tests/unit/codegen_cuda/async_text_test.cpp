@@ -50,6 +50,41 @@ int count(const std::string& text, const std::string& part) {
   return found;
 }
 
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+TEST(AsyncText, floats_of_8_bits_are_multiplied_as_such) {
+  std::string kernel = replaced(kMatmul, "f16", "f8e4m3");
+  std::string text = compiled(kernel).stages.back().second;
+  EXPECT_EQ(count(text, "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3"), 1) << text;
+  // Of two types, here those of b's array and what is made of it.
+  for (const char* part : {"%b: ptr<f8e4m3>",
+                           "%db = make_descriptor %b, %N, %K, %K, %one : "
+                           "desc<128x64xf8e4m3>",
+                           "%y = descriptor_load %db, %n, %k : "
+                           "tile<128x64xf8e4m3>",
+                           "%y {permutation = [1, 0]} : "
+                           "tile<128x64xf8e4m3> -> tile<64x128xf8e4m3>",
+                           "tile<64x128xf8e4m3>, "})
+    kernel = replaced(kernel, part, replaced(part, "e4m3", "e5m2"));
+  text = compiled(kernel).stages.back().second;
+  EXPECT_EQ(count(text, "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e5m2"), 1) << text;
+}
+
+TEST(AsyncText, exact_sums_of_8_bit_floats_are_left_to_single_warps) {
+  std::string kernel = replaced(kMatmul, "f16", "f8e5m2");
+  kernel = replaced(kernel, "%t, %acc :", "%t, %acc {max_num_imprecise_acc = 0} :");
+  Artifact artifact = compiled(kernel);
+  const std::string& text = artifact.stages.back().second;
+  EXPECT_EQ(count(text, "wgmma"), 0) << text;
+  EXPECT_EQ(count(text, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32"), 1) << text;
+  // Devices before sm_89 multiply float16 instead.
+  EXPECT_EQ(count(text, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"), 2) << text;
+}
+
 TEST(AsyncText, a_matmul_has_a_producer_and_its_launch_the_maps) {
   Artifact artifact = compiled(kMatmul);
   const std::string& text = artifact.stages.back().second;

@@ -54,6 +54,22 @@ TEST(Evaluate, division_of_the_smallest_by_minus_one_wraps) {
   EXPECT_EQ(integer(Opcode::kDiv, DType::kInt32, INT32_MIN, -1), INT32_MIN);
 }
 
+TEST(Evaluate, float8_is_converted_and_nothing_else) {
+  for (DType dtype : {DType::kFloat8E4M3, DType::kFloat8E5M2}) {
+    for (DType wide : {DType::kFloat16, DType::kFloat32, DType::kFloat64}) {
+      for (uint64_t bits = 0; bits < 256; ++bits) {
+        double value = double_of_bits(dtype, bits);
+        if (!std::isfinite(value)) continue;
+        ASSERT_EQ(convert(dtype, wide, bits), bits_of(wide, value));
+        ASSERT_EQ(convert(wide, dtype, bits_of(wide, value)), bits);
+      }
+    }
+    EXPECT_EQ(convert(dtype, DType::kInt1, 0x80), 0u);
+    EXPECT_EQ(binary(Opcode::kAdd, dtype, 1, 1), std::nullopt);
+  }
+  EXPECT_EQ(convert(DType::kFloat32, DType::kFloat8E4M3, bits_of(DType::kFloat32, 1e6)), 0x7eu);
+}
+
 TEST(Evaluate, umulhi_is_the_upper_half) {
   EXPECT_EQ(binary(Opcode::kUMulHi, DType::kUInt32, 0xffffffff, 0xffffffff), 0xfffffffeu);
   EXPECT_EQ(binary(Opcode::kUMulHi, DType::kUInt64, ~uint64_t{0}, 16), uint64_t{15});
