@@ -107,7 +107,7 @@ def matmul_kernel(
     c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, BN])
     acc = tl.zeros((BM, BN), dtype=ACC)
     for k in range(0, K, BK):
-        acc = tl.dot(a.load([start_m, k]), b.load([k, start_n]), acc)
+        acc = tl.dot(a.load([start_m, k]), b.load([k, start_n]), acc, out_dtype=ACC)
     c.store([start_m, start_n], acc.to(c.dtype))
 
 
@@ -138,7 +138,7 @@ def columns_matmul_kernel(
     c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, BN])
     acc = tl.zeros((BM, BN), dtype=ACC)
     for k in range(0, K, BK):
-        acc = tl.dot(a.load([start_m, k]), b.load([start_n, k]).T, acc)
+        acc = tl.dot(a.load([start_m, k]), b.load([start_n, k]).T, acc, out_dtype=ACC)
     c.store([start_m, start_n], acc.to(c.dtype))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import enceladus
 from enceladus.testing import assert_close
+from enceladus.testing._close import to_numpy
 
 FOLDER = Path(__file__).parents[2] / "examples"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("[0-9]*.py"))
@@ -44,8 +45,8 @@ def of_kind(result, like):
     return np.asarray(result)
 
 
-def test_there_are_eleven_examples():
-    assert [name[:2] for name in SCRIPTS] == [f"{number:02}" for number in range(1, 12)]
+def test_there_are_twelve_examples():
+    assert [name[:2] for name in SCRIPTS] == [f"{number:02}" for number in range(1, 13)]
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -146,6 +147,19 @@ def test_cumsum(array, generator, shape):
     expected = np.cumsum(x, axis=1, dtype=np.float64)
     result = of_kind(load("10_cumsum").cumsum(array(x)), array(x))
     assert_close(result, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_float8_matmul_multiplies_what_was_quantized(array, generator):
+    module = load("12_float8_matmul")
+    a, b = random(generator, 33, 100), random(generator, 65, 100)
+    a[3] = 0  # a row without a scale of its own
+    quantized = [module.quantize(array(x)) for x in (a, b)]
+    values = [to_numpy(pair[0]).astype(np.float64) for pair in quantized]
+    scales = [np.asarray(pair[1], np.float64) for pair in quantized]
+    exact = values[0] * scales[0][:, None] @ (values[1] * scales[1][:, None]).T
+    result = of_kind(module.matmul(*quantized), array(a))
+    assert_close(result, exact.astype(np.float32), atol=1e-4)
+    assert np.linalg.norm(exact - a @ b.T) < 0.05 * np.linalg.norm(exact)
 
 
 def test_digits_network_reaches_95_percent(array):

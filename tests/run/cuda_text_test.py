@@ -74,6 +74,24 @@ def test_architectures_from_sm_80_on_take_the_text(cuda_artifact):
         assert nvrtc.compile_text(dict(artifact.stages)["cuda"], architecture).cubin, architecture
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dot float8_e4m3fn with float8_e5m2 64x64x64",
+        "convert float32 to float8_e4m3fn",
+        "convert float8_e5m2 to float16",
+        "toward zero float64 to float8_e4m3fn",
+    ],
+)
+def test_devices_before_sm_89_take_float8_too(name, cuda_artifact):
+    case = next(case for case in CASES if case.name == name)
+    options = {"num_warps": case.num_warps, **case.options}
+    artifact = cuda_artifact(case.kernel, **case.inputs(), **options)
+    for architecture in ("sm_80", "sm_89", "sm_90a"):
+        compiled = nvrtc.compile_text(dict(artifact.stages)["cuda"], architecture)
+        assert compiled.cubin, architecture + compiled.log
+
+
 @enceladus.jit(debug=True)
 def reporting(x_ptr):
     x = tl.load(x_ptr + tl.arange(0, 64))

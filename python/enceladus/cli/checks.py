@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from ml_dtypes import bfloat16
+from ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
 
 import enceladus
 from enceladus.cli import kernels
@@ -67,7 +67,8 @@ def _both(function: Any, device: str, grid: Any, arrays: list[Any], *rest: Any, 
 def conversions(device: str) -> str:
     """Every conversion between the types that all targets have."""
     with np.errstate(all="ignore"):
-        sources = {np.dtype(t): _FLOATS.astype(t) for t in (np.float32, np.float16, bfloat16)}
+        floats = (np.float32, np.float16, bfloat16, float8_e4m3fn, float8_e5m2)
+        sources = {np.dtype(t): _FLOATS.astype(t) for t in floats}
         for t in (np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64):
             sources[np.dtype(t)] = _INTEGERS.astype(t)
     for source, values in sources.items():
