@@ -1,5 +1,6 @@
 #include "simulator/compile_msl.h"
 
+#include <cctype>
 #include <cstdio>
 #include <sstream>
 #include <vector>
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Raise it when what is made of the same text changes for a reason that no flag shows.
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 
 fs::path write_headers(const fs::path& root) {
   Digest digest;
@@ -102,6 +103,19 @@ std::string metal_includes(const std::string& msl) {
   return includes;
 }
 
+// Whether the text may declare threadgroup variables: it has that word alone, or makes words.
+bool may_have_threadgroup_variables(std::string_view text) {
+  constexpr std::string_view kWord = "threadgroup";
+  auto in_word = [&](size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  if (text.find("##") != std::string_view::npos) return true;
+  for (size_t at = text.find(kWord); at != std::string_view::npos; at = text.find(kWord, at + 1))
+    if (!in_word(at - 1) && !in_word(at + kWord.size())) return true;
+  return false;
+}
+
 class Compiler {
  public:
   explicit Compiler(const CompileOptions& options)
@@ -129,7 +143,16 @@ class Compiler {
     if (fs::exists(directory / "kernel.so")) return directory / "kernel.so";
     StagedDirectory staged(directory);
     write_file(staged.path() / kMslFileName, text);
-    build(staged.path(), msl);
+    fs::path object = staged.path() / "kernel.o";
+    Command objects = {object.string()};
+    if (may_have_threadgroup_variables(text)) {
+      build_rewritten(staged.path(), msl);
+    } else {
+      build_at_once(staged.path(), msl);
+      objects.push_back(stubs().string());
+    }
+    run_or_fail(link_command(tools_, objects, (staged.path() / "kernel.so").string()));
+    fs::remove(object);
     staged.publish();
     return directory / "kernel.so";
   }
@@ -164,23 +187,47 @@ class Compiler {
     return result;
   }
 
-  void build(const fs::path& directory, const std::string& msl) const {
-    std::string text = (directory / kMslFileName).string();
-    std::string ir = (directory / "kernel.ll").string();
-    std::string object = (directory / "kernel.o").string();
-    Command emit = frontend();
-    append(emit, code_flags());
-    append(emit, {"-fsanitize=thread", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"});
+  // From the text to `output`, by one run of clang with further flags.
+  void translate(const fs::path& directory, const std::string& msl, const Command& flags,
+                 const fs::path& output) const {
+    Command command = frontend();
+    append(command, code_flags());
+    append(command, flags);
     if (std::string includes = metal_includes(msl); !includes.empty()) {
-      append(emit, {"-Xclang", "-include-pch", "-Xclang", precompiled(includes).string()});
+      append(command, {"-Xclang", "-include-pch", "-Xclang", precompiled(includes).string()});
     }
-    append(emit, {text, "-o", ir});
-    ProcessResult emitted = run_process(emit);
-    if (emitted.exit_code != 0) refuse(emitted.errors, msl);
+    append(command, {(directory / kMslFileName).string(), "-o", output.string()});
+    ProcessResult result = run_process(command);
+    if (result.exit_code != 0) refuse(result.errors, msl);
+  }
+
+  void build_at_once(const fs::path& directory, const std::string& msl) const {
+    Command flags = instrumentation_flags();
+    flags.push_back("-c");
+    translate(directory, msl, flags, directory / "kernel.o");
+  }
+
+  // Threadgroup variables are rewritten before anything optimizes them.
+  void build_rewritten(const fs::path& directory, const std::string& msl) const {
+    fs::path ir = directory / "kernel.ll";
+    translate(directory, msl,
+              {"-fsanitize=thread", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"}, ir);
     write_file(ir, rewrite_ir(read_file(ir), runtime_function_names()));
-    run_or_fail(object_command(tools_, ir, object));
-    run_or_fail(link_command(tools_, object, (directory / "kernel.so").string()));
-    fs::remove(object);
+    run_or_fail(object_command(tools_, ir.string(), (directory / "kernel.o").string()));
+  }
+
+  // What the rewriting appends to every kernel, as an object of its own.
+  fs::path stubs() const {
+    Digest digest = base_digest();
+    for (std::string_view function : runtime_function_names()) digest.add(function);
+    fs::path directory = root_ / ("stubs-" + digest.text());
+    if (fs::exists(directory)) return directory / "stubs.o";
+    StagedDirectory staged(directory);
+    std::string ir = (staged.path() / "stubs.ll").string();
+    write_file(ir, rewrite_ir("", runtime_function_names()));
+    run_or_fail(object_command(tools_, ir, (staged.path() / "stubs.o").string()));
+    staged.publish();
+    return directory / "stubs.o";
   }
 
   const CompileOptions& options_;

@@ -9,7 +9,7 @@ namespace enceladus::simulator {
 
 struct Toolchain {
   std::string clang;
-  std::string linker;    // ld.lld; empty: clang links with what it finds
+  std::string linker;    // ld.bfd or ld.lld; empty: clang links with what it finds
   std::string identity;  // changes when the programs do
 
   // Throws SimulatorUnavailable, which says what to install.
@@ -26,9 +26,11 @@ void append(Command& command, const Command& more);
 Command frontend_command(const Toolchain& tools, const std::string& headers, int language_version);
 // Further flags of the frontend for text that is going to run.
 const Command& code_flags();
-// IR text to an object file, with the instrumentation whose callbacks the runtime has.
+// And for what makes machine code of it: calls to the callbacks that the runtime has.
+const Command& instrumentation_flags();
+// IR text to an instrumented object file.
 Command object_command(const Toolchain& tools, const std::string& ir, const std::string& object);
-Command link_command(const Toolchain& tools, const std::string& object, const std::string& shared);
+Command link_command(const Toolchain& tools, const Command& objects, const std::string& shared);
 // All flags as one text, for the names of cached files.
 std::string flags_identity();
 
