@@ -144,4 +144,4 @@ def split_arguments(text: str, start: int) -> list[str]:
             pieces.append(text[begin:position])
             begin = position + 1
         depth += (letter in "(<[") - (letter in ")>]")
-    raise ValueError("the Metal text ends inside a parameter list")
+    raise ValueError("the text ends inside a parameter list")

@@ -100,6 +100,22 @@ bool is_math_function(Opcode opcode) {
   }
 }
 
+Effort effort_of(const Operation& op) {
+  if (is_math_function(op.opcode())) return Effort::kFunction;
+  switch (op.opcode()) {
+    case Opcode::kSqrt:
+    case Opcode::kSqrtRn:
+    case Opcode::kRsqrt:
+    case Opcode::kDivRn:
+      return Effort::kRoot;
+    case Opcode::kDiv:
+    case Opcode::kRem:
+      return op.result()->type().is_float() ? Effort::kRoot : Effort::kIntegerDivision;
+    default:
+      return Effort::kPlain;
+  }
+}
+
 double access_bytes(const Operation& op) {
   const ir::Type& place = op.operand(0)->type();
   bool is_descriptor = place.is_descriptor();

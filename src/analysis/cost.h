@@ -2,6 +2,8 @@
 // Estimates for the roofline of `explain` and for planning a first launch, never for correctness.
 #pragma once
 
+#include <cstdint>
+
 #include "ir/ir.h"
 
 namespace enceladus::analysis {
@@ -17,6 +19,15 @@ inline constexpr double kAssumedTurns = 16;  // of a loop whose bounds are run-t
 
 // Exponentials, logarithms and the like: tens of instructions an element.
 bool is_math_function(ir::Opcode opcode);
+
+// How long a processor is busy with an elementwise operation; each target has its own numbers.
+enum class Effort : uint8_t {
+  kPlain,
+  kRoot,             // a root or a quotient of floats: one slow instruction
+  kIntegerDivision,  // without an instruction on most
+  kFunction,
+};
+Effort effort_of(const ir::Operation& op);
 
 // Bytes that one load, store or atomic moves when no element is masked off.
 double access_bytes(const ir::Operation& access);

@@ -54,6 +54,12 @@ class Dialect {
   // The upper half of the unsigned product of 32 or 64 bits.
   virtual std::string high_product(DType dtype) = 0;
 
+  // A word of another lane: of the one whose number differs in the mask's bits, or of that number.
+  virtual std::string shuffle_xor(const std::string& value, int64_t mask) const = 0;
+  virtual std::string shuffle(const std::string& value, const std::string& lane) const = 0;
+  // The sum, maximum or minimum over the lanes.
+  virtual std::string warp_reduction(ir::CombineKind combine, const std::string& value) const = 0;
+
  protected:
   // A value of a narrow float in the float that it computes in, and back.
   std::string wide(DType dtype, const std::string& value) const;

@@ -84,6 +84,40 @@ void Emitter::operation(const Operation& op) {
     case Opcode::kIf:
       return branch(op);
     default:
+      return other_operation(op);
+  }
+}
+
+void Emitter::other_operation(const Operation& op) {
+  switch (op.opcode()) {
+    case Opcode::kLoad:
+      return load(op);
+    case Opcode::kStore:
+      return store(op);
+    case Opcode::kShuffle:
+    case Opcode::kShuffleXor:
+    case Opcode::kWarpReduce:
+      return shuffle(op);
+    case Opcode::kSharedBuffer:
+      return shared_buffer(op);
+    case Opcode::kSharedLoad:
+      return shared_load(op);
+    case Opcode::kSharedStore:
+      return shared_store(op);
+    case Opcode::kSharedAtomic:
+      return shared_atomic(op);
+    case Opcode::kBarrier:
+      return barrier(op);
+    case Opcode::kMma:
+      return mma(op);
+    case Opcode::kPrint:
+      return print(op);
+    case Opcode::kDeviceAssert:
+      return assertion(op);
+    case Opcode::kAtomicRmw:
+    case Opcode::kAtomicCas:
+      return atomic(op);
+    default:
       return target_operation(op);
   }
 }
@@ -259,13 +293,6 @@ std::string owner_condition(const Operation& op) {
   if (warps == 0) return is_zero("lane", lanes);
   if (lanes == 0) return is_zero("warp", warps);
   return is_zero("lane", lanes) + " && " + is_zero("warp", warps);
-}
-
-std::string source_lane(const Operation& op) {
-  std::string lane = bit_map("lane", op.integers(AttributeName::kLaneBases));
-  int64_t constant = op.integer(AttributeName::kLane);
-  if (lane.empty()) return std::to_string(constant);
-  return constant ? "(" + lane + " ^ " + std::to_string(constant) + ")" : lane;
 }
 
 }  // namespace enceladus::codegen

@@ -1,5 +1,5 @@
-// The statements of a kernel: walks the SIMT IR and writes C-family text. What only one language
-// has, memory, shuffles, barriers and matrices, is left to the dialect's own emitter, which derives
+// The statements of a kernel: walks the SIMT IR and writes C-family text. What each language has in
+// its own way, memory, barriers and matrices, is left to the dialect's own emitter, which derives
 // from this one.
 //
 // A register array of R elements is a C array, or a plain variable where R is 1. Neighbouring
@@ -41,15 +41,39 @@ class Emitter {
   const std::string& text() const { return out_.text(); }
   bool is_const_pointer(const ir::Value* pointer) const;
   TextWriter& out() { return out_; }
+  // What the kernel's assertions say, by their numbers.
+  const std::vector<std::string>& messages() const { return messages_; }
 
  protected:
-  // Writes an operation that the walk does not: of memory, between lanes, of the whole program.
-  // Names its results; no elementwise operation is pending.
+  // Write operations that the walk does not, and name their results; no elementwise operation is
+  // pending.
+  virtual void load(const ir::Operation& op) = 0;
+  virtual void store(const ir::Operation& op) = 0;
+  virtual void shared_buffer(const ir::Operation& op) = 0;
+  virtual void shared_load(const ir::Operation& op) = 0;
+  virtual void shared_store(const ir::Operation& op) = 0;
+  virtual void barrier(const ir::Operation& op) = 0;
+  virtual void mma(const ir::Operation& op) = 0;
+  virtual void atomic(const ir::Operation& op) = 0;
+  virtual void shared_atomic(const ir::Operation& op) = 0;
+  // What only one language has.
   virtual void target_operation(const ir::Operation& op) = 0;
   // Whether an elementwise operation on arrays is target_operation's, too.
   virtual bool is_target_operation(const ir::Operation& op) const { return false; }
   // For those that target_operation does not know either.
   [[noreturn]] void refuse(const ir::Operation& op) const;
+  // The value of another lane: how values of each type travel as words (`between_lanes`).
+  virtual std::string moved(const ir::Operation& op, const std::string& value) = 0;
+  // Writes a line of text; keeps a failed assertion of that number, from 1.
+  virtual std::string print_call(const std::string& format, const std::string& arguments) = 0;
+  virtual std::string failure_call(size_t number) = 0;
+
+  // --- warp_emitter.cpp ---
+  std::string between_lanes(const ir::Operation& op, const std::string& word) const;
+
+  // --- report_emitter.cpp ---
+  // `x, y, z` of the program's place in the grid, as ints.
+  std::string program_place() const;
 
   // --- emitter.cpp ---
   // A value's register `index` (a scalar has none) as an expression that stands anywhere.
@@ -85,6 +109,15 @@ class Emitter {
   void pack(const ir::Operation& op);
   void registers(const ir::Operation& op);
 
+  void other_operation(const ir::Operation& op);
+
+  // --- warp_emitter.cpp ---
+  void shuffle(const ir::Operation& op);
+
+  // --- report_emitter.cpp ---
+  void print(const ir::Operation& op);
+  void assertion(const ir::Operation& op);
+
   // --- register_loops.cpp ---
   void append(const ir::Operation& op);
   void flush();
@@ -106,11 +139,10 @@ class Emitter {
   std::vector<std::string> value_names_;  // by value id; empty where there is none yet
   std::vector<bool> locals_;              // values that live in the loop being written
   std::vector<const ir::Operation*> pending_;
+  std::vector<std::string> messages_;
 };
 
 // `(lane & mask) == 0 && ...`: what an `owner` operation says.
 std::string owner_condition(const ir::Operation& op);
-// The lane that a `shuffle` reads, as an expression.
-std::string source_lane(const ir::Operation& op);
 
 }  // namespace enceladus::codegen

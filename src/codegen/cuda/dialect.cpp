@@ -98,6 +98,21 @@ std::string CudaDialect::high_product(DType dtype) {
   return bit_width(dtype) == 64 ? "__umul64hi" : "__umulhi";
 }
 
+std::string CudaDialect::shuffle_xor(const std::string& value, int64_t mask) const {
+  return "__shfl_xor_sync(~0u, " + value + ", " + std::to_string(mask) + ")";
+}
+
+std::string CudaDialect::shuffle(const std::string& value, const std::string& lane) const {
+  return "__shfl_sync(~0u, " + value + ", " + lane + ")";
+}
+
+std::string CudaDialect::warp_reduction(ir::CombineKind combine, const std::string& value) const {
+  std::string_view name = combine == ir::CombineKind::kAdd   ? "add"
+                          : combine == ir::CombineKind::kMax ? "max"
+                                                             : "min";
+  return "__reduce_" + std::string(name) + "_sync(~0u, " + value + ")";
+}
+
 std::string CudaDialect::float_operation(const ir::Operation& op, codegen::Operands operands,
                                          MathMode mode) {
   DType dtype = op.result()->type().dtype();

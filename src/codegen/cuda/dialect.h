@@ -35,6 +35,9 @@ class CudaDialect final : public codegen::Dialect {
   std::string divide(DType dtype) override { return prelude_.divide(dtype); }
   std::string remainder(DType dtype) override { return prelude_.remainder(dtype); }
   std::string high_product(DType dtype) override;
+  std::string shuffle_xor(const std::string& value, int64_t mask) const override;
+  std::string shuffle(const std::string& value, const std::string& lane) const override;
+  std::string warp_reduction(ir::CombineKind combine, const std::string& value) const override;
 
  private:
   std::string to_narrow_float(DType from, DType to, ir::Rounding rounding,

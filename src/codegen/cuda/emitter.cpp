@@ -42,27 +42,31 @@ void Emitter::convert_pairs(const ir::Operation& op) {
   close_registers(registers_of(result), 2);
 }
 
+// The device shuffles 32 and 64 bits; narrower values travel as their bits.
+std::string Emitter::moved(const ir::Operation& op, const std::string& value) {
+  DType dtype = op.result()->type().dtype();
+  std::string type(dialect_.type_name(dtype));
+  if (codegen::is_narrow_float(dtype))
+    return "as_type<" + type + ">(ushort(" +
+           between_lanes(op, "uint(as_type<ushort>(" + value + "))") + "))";
+  if (byte_size(dtype) < 4) return type + "(" + between_lanes(op, "int(" + value + ")") + ")";
+  return between_lanes(op, value);
+}
+
+std::string Emitter::print_call(const std::string& format, const std::string& arguments) {
+  return "printf(\"" + format + "\\n\", " + arguments + ")";
+}
+
+std::string Emitter::failure_call(size_t number) {
+  return prelude_.use("fail") + "(messages, " + std::to_string(number) + ", " + program_place() +
+         ")";
+}
+
 void Emitter::target_operation(const ir::Operation& op) {
   switch (op.opcode()) {
     case Opcode::kCast:
       if (codegen::is_narrow_float(op.operand(0)->type().dtype())) return widen_pairs(op);
       return convert_pairs(op);
-    case Opcode::kLoad:
-      return load(op);
-    case Opcode::kStore:
-      return store(op);
-    case Opcode::kShuffle:
-    case Opcode::kShuffleXor:
-    case Opcode::kWarpReduce:
-      return shuffle(op);
-    case Opcode::kSharedBuffer:
-      return shared_buffer(op);
-    case Opcode::kSharedLoad:
-      return shared_load(op);
-    case Opcode::kSharedStore:
-      return shared_store(op);
-    case Opcode::kSharedAtomic:
-      return shared_atomic(op);
     case Opcode::kMatrixLoad:
       return matrix_load(op);
     case Opcode::kCopyAsync:
@@ -73,17 +77,6 @@ void Emitter::target_operation(const ir::Operation& op) {
       return out_.line("asm volatile(\"cp.async.wait_group " +
                        std::to_string(op.integer(ir::AttributeName::kPending)) +
                        ";\" ::: \"memory\");");
-    case Opcode::kBarrier:
-      return barrier(op);
-    case Opcode::kMma:
-      return mma(op);
-    case Opcode::kPrint:
-      return print(op);
-    case Opcode::kDeviceAssert:
-      return assertion(op);
-    case Opcode::kAtomicRmw:
-    case Opcode::kAtomicCas:
-      return atomic(op);
     default:
       if (!async_operation(op)) refuse(op);
   }

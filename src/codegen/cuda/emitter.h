@@ -17,26 +17,26 @@ class Emitter final : public codegen::Emitter {
           Prelude& prelude)
       : codegen::Emitter(function, names, dialect), prelude_(prelude) {}
 
-  // What its assertions say, in the order of their numbers.
-  const std::vector<std::string>& messages() const { return messages_; }
-
  private:
   using Index = codegen::Index;
   void target_operation(const ir::Operation& op) override;
+  std::string moved(const ir::Operation& op, const std::string& value) override;
+  std::string print_call(const std::string& format, const std::string& arguments) override;
+  std::string failure_call(size_t number) override;
   bool is_target_operation(const ir::Operation& op) const override;
   std::string pair_conversion(DType from, DType to);
   void convert_pairs(const ir::Operation& op);
   void widen_pairs(const ir::Operation& op);
 
   // --- memory_emitter.cpp ---
-  void load(const ir::Operation& op);
-  void store(const ir::Operation& op);
-  void shared_buffer(const ir::Operation& op);
-  void shared_load(const ir::Operation& op);
-  void shared_store(const ir::Operation& op);
+  void load(const ir::Operation& op) override;
+  void store(const ir::Operation& op) override;
+  void shared_buffer(const ir::Operation& op) override;
+  void shared_load(const ir::Operation& op) override;
+  void shared_store(const ir::Operation& op) override;
   void matrix_load(const ir::Operation& op);
   void copy_async(const ir::Operation& op);
-  void barrier(const ir::Operation& op);
+  void barrier(const ir::Operation& op) override;
   // What a load's registers hold where its mask is false.
   void fill(const ir::Value* result, const ir::Value* other, const Index& r, int64_t count);
   void move_in(const ir::Value* result, const std::string& function, const std::string& pointer,
@@ -46,16 +46,12 @@ class Emitter final : public codegen::Emitter {
                 const std::string& pointer, int64_t vector, const Index& r);
 
   // --- matrix_emitter.cpp ---
-  void mma(const ir::Operation& op);
-
-  // --- report_emitter.cpp ---
-  void print(const ir::Operation& op);
-  void assertion(const ir::Operation& op);
+  void mma(const ir::Operation& op) override;
 
   // --- atomic_emitter.cpp ---
-  void atomic(const ir::Operation& op);
+  void atomic(const ir::Operation& op) override;
   void open_where_any(const ir::Value* mask);
-  void shared_atomic(const ir::Operation& op);
+  void shared_atomic(const ir::Operation& op) override;
 
   // --- async_emitter.cpp ---
   // Whether the operation was one of ir/async_ops.def, which is now written.
@@ -81,12 +77,7 @@ class Emitter final : public codegen::Emitter {
   void copy_registers(const std::string& to, const ir::Value* from);
   void wgmma_result(const ir::Operation& op);
 
-  // --- warp_emitter.cpp ---
-  void shuffle(const ir::Operation& op);
-  std::string shuffled(const ir::Operation& op, const std::string& value) const;
-
   Prelude& prelude_;
-  std::vector<std::string> messages_;
   // A ring and the variables that are this thread's cursor in it.
   struct Ring {
     const ir::Operation* op;

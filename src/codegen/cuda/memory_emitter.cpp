@@ -163,9 +163,13 @@ void Emitter::copy_async(const Operation& op) {
 }
 
 // What the threads of a program did to device memory is known to all of them behind it, too.
-void Emitter::barrier(const Operation&) {
-  if (!rings_.empty()) return consumers_barrier();
-  out_.line(function_.options().num_warps == 1 ? "__syncwarp();" : "__syncthreads();");
+void Emitter::barrier(const Operation& op) {
+  if (op.operand(0)) out_.open("if (!" + use(op.operand(0)) + ")");
+  if (!rings_.empty())
+    consumers_barrier();
+  else
+    out_.line(function_.options().num_warps == 1 ? "__syncwarp();" : "__syncthreads();");
+  if (op.operand(0)) out_.close();
 }
 
 }  // namespace enceladus::cuda

@@ -20,6 +20,19 @@ std::string MetalDialect::pointer_type(DType pointee, bool is_const) const {
          std::string(memory_type_name(pointee)) + "*";
 }
 
+std::string MetalDialect::shuffle_xor(const std::string& value, int64_t mask) const {
+  return "simd_shuffle_xor(" + value + ", " + std::to_string(mask) + ")";
+}
+
+std::string MetalDialect::shuffle(const std::string& value, const std::string& lane) const {
+  return "simd_shuffle(" + value + ", ushort(" + lane + "))";
+}
+
+std::string MetalDialect::warp_reduction(ir::CombineKind combine, const std::string& value) const {
+  if (combine == ir::CombineKind::kAdd) return "simd_sum(" + value + ")";
+  return (combine == ir::CombineKind::kMax ? "simd_max(" : "simd_min(") + value + ")";
+}
+
 std::string MetalDialect::literal(DType dtype, uint64_t bits) const {
   if (is_integer(dtype))
     return codegen::integer_literal(type_name(dtype), dtype, ir::integer_of_bits(dtype, bits));

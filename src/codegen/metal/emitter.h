@@ -3,6 +3,7 @@
 // kernel's signature and prelude (kernel_text.h).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,26 +20,28 @@ class Emitter final : public codegen::Emitter {
           Prelude& prelude)
       : codegen::Emitter(function, names, dialect), prelude_(prelude) {}
 
-  // What the kernel's assertions say, by their numbers.
-  const std::vector<std::string>& messages() const { return messages_; }
-
  private:
   using Index = codegen::Index;
   void target_operation(const ir::Operation& op) override;
+  std::string moved(const ir::Operation& op, const std::string& value) override;
+  std::string print_call(const std::string& format, const std::string& arguments) override;
+  std::string failure_call(size_t number) override;
 
   // --- memory_emitter.cpp ---
-  void load(const ir::Operation& op);
-  void store(const ir::Operation& op);
-  void shared_buffer(const ir::Operation& op);
-  void shared_load(const ir::Operation& op);
-  void shared_store(const ir::Operation& op);
-  void barrier(const ir::Operation& op);
+  void load(const ir::Operation& op) override;
+  void store(const ir::Operation& op) override;
+  void shared_buffer(const ir::Operation& op) override;
+  void shared_load(const ir::Operation& op) override;
+  void shared_store(const ir::Operation& op) override;
+  void barrier(const ir::Operation& op) override;
   struct Access {
     const ir::Value* value;  // what is moved
     std::string type;        // of its elements in memory
     std::string space;       // `device`, `threadgroup`
     int64_t vector;
   };
+  void by_groups(const ir::Operation& op, const ir::Value* inside, const Access& access,
+                 const std::function<void(const Access&, const Index&, bool masked)>& write);
   int64_t elements_per_word(const Access& access) const;
   std::string vector_type(const Access& access) const;
   std::string vector_part(const Access& access, const std::string& vector, int64_t i) const;
@@ -56,21 +59,12 @@ class Emitter final : public codegen::Emitter {
   void cooperative_multiply(const ir::Operation& op);
   void cooperative_part(const ir::Operation& op);
 
-  // --- debug_emitter.cpp ---
-  void print(const ir::Operation& op);
-  void assertion(const ir::Operation& op);
-
   // --- matrix_emitter.cpp ---
-  void mma(const ir::Operation& op);
-  void atomic(const ir::Operation& op);
-  void shared_atomic(const ir::Operation& op);
-
-  // --- warp_emitter.cpp ---
-  void shuffle(const ir::Operation& op);
-  std::string shuffled(const ir::Operation& op, const std::string& value) const;
+  void mma(const ir::Operation& op) override;
+  void atomic(const ir::Operation& op) override;
+  void shared_atomic(const ir::Operation& op) override;
 
   Prelude& prelude_;
-  std::vector<std::string> messages_;
   std::map<const ir::Value*, Product> products_;  // by their accumulators
 };
 

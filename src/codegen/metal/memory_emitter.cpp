@@ -86,21 +86,47 @@ void Emitter::load(const Operation& op) {
   Access access{result, type, "device const", op.integer_or(AttributeName::kVector, 1)};
   if (op.integer_or(AttributeName::kVolatile, 0)) access.space = "device const volatile";
   declare(result);
-  Index r = open_registers(registers_of(result), access.vector);
-  load_elements(access, use(op.operand(0), r), op.operand(1), op.operand(2), r);
-  close_registers(registers_of(result), access.vector);
+  by_groups(op, op.operand(3), access, [&](const Access& part, const Index& r, bool masked) {
+    load_elements(part, use(op.operand(0), r), masked ? op.operand(1) : nullptr, op.operand(2), r);
+  });
 }
 
 void Emitter::store(const Operation& op) {
   const Value* value = op.operand(1);
   std::string type(dialect_.memory_type_name(value->type().dtype()));
   Access access{value, type, "device", op.integer_or(AttributeName::kVector, 1)};
-  Index r = open_registers(registers_of(value), access.vector);
-  std::string target = vector_pointer(access, use(op.operand(0), r));
-  std::string stored = access.vector == 1 ? use(value, r) : gathered(access, value, r);
-  std::string guard = op.operand(2) ? "if (" + use(op.operand(2), r) + ") " : "";
-  out_.line(guard + target + " = " + stored + ";");
-  close_registers(registers_of(value), access.vector);
+  by_groups(op, op.operand(3), access, [&](const Access& part, const Index& r, bool masked) {
+    std::string target = vector_pointer(part, use(op.operand(0), r));
+    std::string stored = part.vector == 1 ? use(value, r) : gathered(part, value, r);
+    std::string guard = masked && op.operand(2) ? "if (" + use(op.operand(2), r) + ") " : "";
+    out_.line(guard + target + " = " + stored + ";");
+  });
+}
+
+// `write` for each vector; where the access says which groups of registers are wholly inside, these
+// without masks.
+void Emitter::by_groups(
+    const Operation& op, const Value* inside, const Access& access,
+    const std::function<void(const Access&, const Index&, bool masked)>& write) {
+  int64_t registers = registers_of(access.value);
+  if (!inside) {
+    write(access, open_registers(registers, access.vector), true);
+    return close_registers(registers, access.vector);
+  }
+  int64_t group = registers / registers_of(inside);
+  Index r = open_registers(registers, group);
+  Index number = r.constant ? r : Index{"(r / " + std::to_string(group) + ")", std::nullopt};
+  auto vectors = [&](int64_t vector, bool masked) {
+    Access part = access;
+    part.vector = vector;
+    for (int64_t i = 0; i < group; i += vector) write(part, r.plus(i), masked);
+  };
+  out_.open("if (" + use(inside, number) + ")");
+  vectors(op.integer(AttributeName::kInsideVector), false);
+  out_.otherwise();
+  vectors(access.vector, true);
+  out_.close();
+  close_registers(registers, group);
 }
 
 // A typed pointer to the buffer's bytes, by the type of its first access.
@@ -146,7 +172,8 @@ void Emitter::barrier(const Operation& op) {
                       : memory == "device" ? "mem_flags::mem_device"
                                            : "mem_flags::mem_device | mem_flags::mem_threadgroup";
   bool one_warp = function_.options().num_warps == 1;
-  out_.line(std::string(one_warp ? "simdgroup" : "threadgroup") + "_barrier(" + flags + ");");
+  std::string guard = op.operand(0) ? "if (!" + use(op.operand(0)) + ") " : "";
+  out_.line(guard + (one_warp ? "simdgroup" : "threadgroup") + "_barrier(" + flags + ");");
 }
 
 }  // namespace enceladus::metal

@@ -8,7 +8,8 @@ namespace {
 using ir::OpClass;
 using ir::Opcode;
 
-constexpr int kMathCost = 20;  // in vector instructions, as arithmetic_cost counts
+// In vector instructions, as arithmetic_cost counts.
+constexpr int kFunctionCost = 20, kRootCost = 8, kIntegerDivisionCost = 30;
 
 Indexing through(const ir::Operation* op, const ir::Value* operand, Indexing indexing) {
   const bool same_shape = op->record().op_class != OpClass::kShape && op->result_count() > 0 &&
@@ -17,7 +18,16 @@ Indexing through(const ir::Operation* op, const ir::Value* operand, Indexing ind
 }
 
 int arithmetic_cost(const ir::Operation* op) {
-  if (analysis::is_math_function(op->opcode())) return kMathCost;
+  switch (analysis::effort_of(*op)) {
+    case analysis::Effort::kFunction:
+      return kFunctionCost;
+    case analysis::Effort::kRoot:
+      return kRootCost;
+    case analysis::Effort::kIntegerDivision:
+      return kIntegerDivisionCost;
+    case analysis::Effort::kPlain:
+      break;
+  }
   switch (op->opcode()) {
     case Opcode::kConstant:
     case Opcode::kArange:
@@ -25,14 +35,6 @@ int arithmetic_cost(const ir::Operation* op) {
     case Opcode::kAddPtr:
     case Opcode::kBitcast:
       return 0;
-    case Opcode::kSqrt:
-    case Opcode::kSqrtRn:
-    case Opcode::kRsqrt:
-    case Opcode::kDivRn:
-      return 8;
-    case Opcode::kDiv:
-    case Opcode::kRem:
-      return op->result()->type().is_float() ? 8 : 30;
     case Opcode::kCast:
       if (is_float8(op->operand(0)->type().dtype()) || is_float8(op->result()->type().dtype()))
         return 12;
