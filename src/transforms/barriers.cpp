@@ -7,6 +7,7 @@
 
 #include "analysis/effects.h"
 #include "ir/builder.h"
+#include "transforms/dce.h"
 
 namespace enceladus::transforms {
 namespace {
@@ -51,10 +52,11 @@ bool commute(const Operation& a, const Operation& b) {
 }
 
 // An access since the last barrier; `crossed` is the outermost loop of which a later turn has begun
-// since, or null.
+// since, or null. Where `open_if` is false a barrier has come since, too; null: none has.
 struct Access {
   const Operation* op;
   const Operation* crossed = nullptr;
+  const ir::Value* open_if = nullptr;
   bool operator==(const Access&) const = default;
 };
 using Open = std::vector<Access>;
@@ -80,28 +82,43 @@ const Operation* loop_around(const Operation& op) {
   return around;
 }
 
-// Whether an element that both touch is touched by one thread (`exclusive` in simt_ops.def).
+constexpr int kApart = 4;  // an operand of loads and stores
+
+const ir::Value* apart_of(const Operation& op) {
+  return op.is(Opcode::kLoad) || op.is(Opcode::kStore) ? op.operand(kApart) : nullptr;
+}
+
+// Whether an element that both touch is touched by one thread (`exclusive` in simt_ops.def), where
+// the elements of each lie apart.
 bool same_thread(const Access& earlier, const Operation& op) {
   int64_t a = earlier.op->integer_or(AttributeName::kExclusive, 0);
   int64_t b = op.integer_or(AttributeName::kExclusive, 0);
   if (a == kOneThread || b == kOneThread) return a == b;
+  if (apart_of(*earlier.op) != apart_of(op)) return false;
   if (a == 0 || b == 0 || earlier.op->operand(0) != op.operand(0)) return false;
   if (!earlier.crossed) return true;
+  // Then each turn has its own answer.
+  if (apart_of(op) && is_inside(apart_of(op)->definition(), earlier.crossed)) return false;
   const Operation* pointer = op.operand(0)->definition();
   if (!pointer || !is_inside(pointer, earlier.crossed)) return true;
   return a == kDistinctOverTurns && b == kDistinctOverTurns && loop_around(op) == earlier.crossed &&
          loop_around(*earlier.op) == earlier.crossed;
 }
 
-// Which kinds of memory a barrier makes known.
+// Which kinds of memory a barrier makes known, and what it is needed `unless`: null for always.
 struct Kinds {
   bool shared = false, device = false;
+  const ir::Value* unless = nullptr;
   bool any() const { return shared || device; }
   void add(const Kinds& other) {
+    if (!other.any()) return;
+    unless = !any() || unless == other.unless ? other.unless : nullptr;
     shared |= other.shared;
     device |= other.device;
   }
-  void add(const Operation& access) { (is_shared(access) ? shared : device) = true; }
+  void add(const Operation& access, const ir::Value* exception) {
+    add({is_shared(access), !is_shared(access), exception});
+  }
   bool covers(const Operation& access) const { return is_shared(access) ? shared : device; }
   std::string text() const { return shared && device ? "both" : shared ? "shared" : "device"; }
 };
@@ -137,6 +154,7 @@ class Placer {
     Placer before = *this;
     turns(op);
     Kinds kinds = before.conflicts_within(op);
+    if (kinds.unless && is_inside(kinds.unless->definition(), &op)) kinds.unless = nullptr;
     if (!kinds.any() || places_within(op) == 0) return;
     before.place(op, kinds);
     before.turns(op);
@@ -169,7 +187,11 @@ class Placer {
   }
 
   void end(const Kinds& kinds) {
-    std::erase_if(open_, [&](const Access& access) { return kinds.covers(*access.op); });
+    if (!kinds.unless)
+      return void(
+          std::erase_if(open_, [&](const Access& access) { return kinds.covers(*access.op); }));
+    for (Access& access : open_)
+      if (kinds.covers(*access.op) && !access.open_if) access.open_if = kinds.unless;
   }
 
   int places_within(const Operation& loop) const {
@@ -181,8 +203,13 @@ class Placer {
   // What of the open accesses conflicts with the operation, or with those of its regions.
   Kinds conflicts_of(const Operation& op) const {
     Kinds kinds;
-    for (const Access& earlier : open_)
-      if (conflicts(*earlier.op, op) && !same_thread(earlier, op)) kinds.add(*earlier.op);
+    for (const Access& earlier : open_) {
+      if (!conflicts(*earlier.op, op)) continue;
+      bool same = same_thread(earlier, op);
+      const ir::Value* apart = same ? apart_of(op) : nullptr;
+      if (same && (!apart || apart == earlier.open_if)) continue;
+      kinds.add(*earlier.op, apart);
+    }
     return kinds;
   }
 
@@ -220,12 +247,15 @@ bool insert_barriers(ir::Function& function) {
   ir::Builder builder(function);
   // An operation before which a barrier stands is met once, at its own place.
   ir::walk(function.body(), [&](Operation* op) {
+    if (apart_of(*op)) op->set_operand(kApart, nullptr);  // nobody asks again
     auto place = placer.places().find(op);
     if (place == placer.places().end()) return;
     builder.set_insertion_before(op);
     builder.set_location_of(op);
-    builder.create(Opcode::kBarrier, {}, {}, {{AttributeName::kMemory, place->second.text()}});
+    auto* unless = const_cast<ir::Value*>(place->second.unless);
+    builder.create(Opcode::kBarrier, {unless}, {{AttributeName::kMemory, place->second.text()}});
   });
+  remove_dead_code(function);
   return !placer.places().empty();
 }
 

@@ -13,7 +13,8 @@
 // Not a conflict: accesses by the same thread to the same bytes (equal pointers whose elements lie
 // apart, also from turn to turn; the first thread alone), arrays that do not overlap
 // (analysis/effects.h), shared buffers at other places, atomics of one kind whose old values nobody
-// uses.
+// uses. Where the launch's strides decide whether elements lie apart, the barrier waits only where
+// they do not.
 #pragma once
 
 #include "ir/ir.h"

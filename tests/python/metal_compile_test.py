@@ -10,6 +10,7 @@ import pytest
 import enceladus
 import enceladus.language as tl
 from enceladus import _core
+from enceladus.configs import attention_configs, matmul_configs
 from enceladus.explain import content_of
 from frontend_helpers import specs
 
@@ -149,3 +150,27 @@ def test_a_warp_grid_that_does_not_fit_is_refused_at_the_dot():
     with pytest.raises(enceladus.CompilationError, match=r"dot_warps=\(4, 1\)") as caught:
         compiled(matmul_kernel, {"dot_warps": (4, 1)}, **HALVES, **tile)
     assert "tl.dot(a.load" in str(caught.value)
+
+
+# Fragments of 8 x 8 a warp, along rows and columns of a product, that are known to spill.
+SPILLS = {"float32": {(4, 4), (2, 16), (8, 4)}, "float16": {(8, 4)}, "bfloat16": {(8, 4)}}
+
+
+def fragments_of(config: enceladus.Config, rows: int, columns: int) -> tuple[int, int]:
+    warps = config.dot_warps or (config.num_warps, 1)
+    return rows // 8 // warps[0], columns // 8 // warps[1]
+
+
+@pytest.mark.parametrize("dtype", SPILLS)
+def test_configs_for_metal_leave_out_what_is_known_to_spill(dtype):
+    if "metal-sim" not in enceladus.devices():
+        pytest.skip("the simulator is for Linux on x86-64")
+    with enceladus.device("metal-sim"):
+        for config in matmul_configs(dtype):
+            shape = fragments_of(config, config.kwargs["BM"], config.kwargs["BN"])
+            assert shape not in SPILLS[dtype], config
+        for head_dim in (16, 32, 64, 128, 256):
+            for config in attention_configs(dtype, head_dim):
+                rows, keys = config.kwargs["BM"], config.kwargs["BN"]
+                assert fragments_of(config, rows, keys) not in SPILLS[dtype], config
+                assert fragments_of(config, rows, head_dim) not in SPILLS[dtype], config

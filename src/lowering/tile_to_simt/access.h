@@ -12,6 +12,9 @@
 
 namespace enceladus::simt {
 
+// The registers of a fragment that an edge masks or not together (groups_inside).
+inline constexpr int64_t kFragmentGroup = 2;
+
 struct AccessShape {
   Shape shape;
   std::vector<int> order;  // axes, the most contiguous first

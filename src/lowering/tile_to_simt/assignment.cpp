@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "analysis/cost.h"
 #include "lowering/tile_to_simt/access.h"
 #include "lowering/tile_to_simt/fragments.h"
 #include "lowering/tile_to_simt/warp_parts.h"
@@ -17,33 +18,15 @@ using ir::Value;
 
 namespace {
 
-// Arithmetic on cheap tiles stays cheap up to this many operations; a function counts for several.
+// Arithmetic on cheap tiles stays cheap up to this many operations; a slow one counts for several.
 constexpr int kCheapOperations = 24;
-constexpr int kFunctionCost = 8;
+constexpr int kSlowCost = 8;
 // A tile that is stored as its home has it, not converted, reaches at least this much of memory
 // without a gap: a sector of the caches.
 constexpr int64_t kCoalescedBytes = 32;
 
-int cost_of(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kExp:
-    case Opcode::kExp2:
-    case Opcode::kLog:
-    case Opcode::kLog2:
-    case Opcode::kSqrt:
-    case Opcode::kSqrtRn:
-    case Opcode::kRsqrt:
-    case Opcode::kSin:
-    case Opcode::kCos:
-    case Opcode::kTanh:
-    case Opcode::kErf:
-    case Opcode::kDiv:
-    case Opcode::kDivRn:
-    case Opcode::kRem:
-      return kFunctionCost;
-    default:
-      return 1;
-  }
+int cost_of(const Operation& op) {
+  return analysis::effort_of(op) == analysis::Effort::kPlain ? 1 : kSlowCost;
 }
 
 bool is_access(const Operation& op) {
@@ -162,7 +145,7 @@ class Assigner {
   }
 
   void elementwise(Operation& op) {
-    int cost = cost_of(op.opcode());
+    int cost = cost_of(op);
     std::optional<LinearLayout> layout;
     bool cheap = true;
     for (const Value* operand : op.operands()) {
@@ -274,7 +257,7 @@ class Assigner {
 Assignment::Assignment(const ir::Function& function, const analysis::Facts& facts,
                        const SimtTarget& target, const HopperPlan& hopper)
     : warp_bits_(log2_of(function.options().num_warps)),
-      direct_(function, target, warp_bits_),
+      direct_(function, target, facts, warp_bits_),
       homes_(function.value_count()),
       accesses_(function.operation_count()) {
   Assigner(function, facts, target, hopper, *this);
@@ -319,16 +302,33 @@ LinearLayout Assignment::access_layout(const Operation& access) const {
   return *accesses_[access.id()];
 }
 
-int access_vector(const Operation& access, const LinearLayout& layout,
-                  const analysis::Facts& facts) {
-  AccessShape shape = access_shape(access, facts);
+namespace {
+
+// Registers that are neighbours along the axis that is contiguous in memory.
+int64_t neighbours(const AccessShape& shape, const LinearLayout& layout) {
   std::vector<TileBit> registers = images(layout, Dim::kRegister);
   int bits = 0;
   while (bits < static_cast<int>(registers.size()) &&
          registers[static_cast<size_t>(bits)].axis == shape.order.front() &&
          registers[static_cast<size_t>(bits)].bit == bits)
     ++bits;
-  return static_cast<int>(std::min(shape.widest(), int64_t{1} << bits));
+  return int64_t{1} << bits;
+}
+
+}  // namespace
+
+int access_vector(const Operation& access, const LinearLayout& layout,
+                  const analysis::Facts& facts) {
+  AccessShape shape = access_shape(access, facts);
+  return static_cast<int>(std::min(shape.widest(), neighbours(shape, layout)));
+}
+
+int inside_vector(const Operation& access, const LinearLayout& layout,
+                  const analysis::Facts& facts) {
+  AccessShape shape = access_shape(access, facts);
+  shape.uniform = kFragmentGroup;
+  return static_cast<int>(
+      std::min({shape.widest(), neighbours(shape, layout), int64_t{kFragmentGroup}}));
 }
 
 }  // namespace enceladus::simt

@@ -54,5 +54,8 @@ class Assignment {
 // operation's vectors in `layout`: its pointers contiguous and aligned, its mask uniform in each.
 int access_vector(const ir::Operation& access, const LinearLayout& layout,
                   const analysis::Facts& facts);
+// The same for two registers of a fragment that is accessed without its mask.
+int inside_vector(const ir::Operation& access, const LinearLayout& layout,
+                  const analysis::Facts& facts);
 
 }  // namespace enceladus::simt

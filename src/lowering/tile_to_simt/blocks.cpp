@@ -1,4 +1,5 @@
-// Where the elements of a descriptor's block lie, and which of them are inside its array.
+// Where the elements of a block lie, a descriptor's or one of pointers (pointer_axes.cpp), and
+// which of them are inside its array.
 //
 // Terms are added to the pointer one at a time, those that all threads share and that change least
 // often first: what a loop does not change is computed before it, and the hardware's address units
@@ -7,13 +8,16 @@
 // offsets are.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 
+#include "lowering/tile_to_simt/access.h"
 #include "lowering/tile_to_simt/lowering.h"
 #include "support/check.h"
 
 namespace enceladus::simt {
 
+using analysis::Sum;
 using ir::Opcode;
 using ir::Operation;
 using ir::Type;
@@ -32,6 +36,7 @@ int first_offset(const Operation& access) { return access.is(Opcode::kDescriptor
 // Sizes and offsets as 64-bit numbers never wrap when subtracted from one another; what is left of
 // the block lies between 0 and its extent.
 Lowering::BlockAxis Lowering::block_axis(const Operation& access, int axis) {
+  if (access.operand(0)->type().is_pointer()) return pointer_axis(access, axis);
   const Operation* made = access.operand(0)->definition();
   ENC_CHECK(made && made->is(Opcode::kMakeDescriptor), "a descriptor of unknown origin");
   int rank = access.operand(0)->type().rank();
@@ -41,6 +46,7 @@ Lowering::BlockAxis Lowering::block_axis(const Operation& access, int axis) {
   DType index_type = tile_.options().arrays_small ? DType::kInt32 : DType::kInt64;
   BlockAxis result;
   result.axis = axis;
+  result.index = index_type;
   result.extent = access.operand(0)->type().extent(axis);
   result.stride_level = level_of(stride);
   result.offset_level = std::max(level_of(offset), result.stride_level);
@@ -62,16 +68,12 @@ Lowering::BlockAxis Lowering::block_axis(const Operation& access, int axis) {
   Type i64 = Type::number(DType::kInt64);
   Value* wide_offset = builder_.cast(scalar(offset), DType::kInt64);
   Value* wide_size = builder_.cast(scalar(size), DType::kInt64);
-  auto clamped = [&](Value* number) {
-    number = builder_.create(Opcode::kMin, {number, builder_.integer(i64, result.extent)});
-    number = builder_.create(Opcode::kMax, {number, builder_.integer(i64, 0)});
-    return builder_.cast(number, DType::kInt32);
-  };
-  result.left = clamped(builder_.create(Opcode::kSub, {wide_size, wide_offset}));
+  result.left = clamped(builder_.create(Opcode::kSub, {wide_size, wide_offset}), result.extent);
   Value* extent = builder_.integer(kInt32, result.extent);
   result.inside = builder_.create(Opcode::kEq, {result.left, extent});
   if (facts_.range(offset).low >= 0) return result;
-  result.first = clamped(builder_.create(Opcode::kSub, {builder_.integer(i64, 0), wide_offset}));
+  result.first = clamped(builder_.create(Opcode::kSub, {builder_.integer(i64, 0), wide_offset}),
+                         result.extent);
   Value* starts = builder_.create(Opcode::kEq, {result.first, builder_.integer(kInt32, 0)});
   result.inside = builder_.create(Opcode::kAnd, {result.inside, starts});
   return result;
@@ -86,7 +88,7 @@ std::vector<Lowering::BlockAxis> Lowering::block_axes(const Operation& access) {
 
 // `number` (a scalar or an array of int32) times the axis's stride, as offsets of a pointer.
 Value* Lowering::along(const BlockAxis& axis, Value* number) {
-  Value* index = builder_.cast(number, axis.offset->type().dtype());
+  Value* index = builder_.cast(number, axis.index);
   if (!axis.stride) return index;
   return builder_.create(Opcode::kMul, {index, splat(axis.stride, index->type())});
 }
@@ -96,28 +98,38 @@ Value* Lowering::along(const BlockAxis& axis, Value* number) {
 Value* Lowering::thread_pointer(const Operation& access, const std::vector<BlockAxis>& axes,
                                 const std::vector<Bases>& bases) {
   struct Term {
-    size_t level, axis;
+    size_t level;
+    const BlockAxis* axis;  // null for part of a sum
     bool is_offset;
+    Sum sum = {};
   };
   std::vector<Term> terms;
+  const PointerBlock* block =
+      access.operand(0)->type().is_pointer() ? pointer_blocks_.of(access) : nullptr;
+  if (block)
+    for (const auto& [level, sum] : by_level(block->place.base))
+      terms.push_back({level, nullptr, true, sum});
   for (size_t i = 0; i < axes.size(); ++i) {
-    terms.push_back({axes[i].offset_level, i, true});
+    if (!block && ir::constant_integer(axes[i].offset) != 0)
+      terms.push_back({axes[i].offset_level, &axes[i], true});
     if (any(bases[i].lanes) || any(bases[i].warps))
-      terms.push_back({axes[i].stride_level, i, false});
+      terms.push_back({axes[i].stride_level, &axes[i], false});
   }
   std::ranges::stable_sort(terms, {}, &Term::level);
-  const Value* base = access.operand(0)->definition()->operand(0);
+  const Value* base = block ? block->place.pointer : access.operand(0)->definition()->operand(0);
   Value* pointer = scalar(base);
   size_t level = level_of(base);
   for (const Term& term : terms) {
-    bool is_zero = term.is_offset && ir::constant_integer(axes[term.axis].offset) == 0;
-    if (is_zero) continue;
     level = std::max(level, term.level);
     Placement placement(*this, level);
-    const BlockAxis& axis = axes[term.axis];
-    const Bases& own = bases[term.axis];
-    Value* steps = term.is_offset ? axis.offset : thread_part(own);
-    pointer = builder_.create(Opcode::kAddPtr, {pointer, along(axis, steps)});
+    Value* elements = nullptr;
+    if (!term.axis)
+      elements = sum_value(term.sum, axes.front().index);
+    else if (term.is_offset)
+      elements = along(*term.axis, term.axis->offset);
+    else
+      elements = along(*term.axis, thread_part(bases[static_cast<size_t>(term.axis->axis)]));
+    pointer = builder_.create(Opcode::kAddPtr, {pointer, elements});
   }
   return pointer;
 }
@@ -160,20 +172,54 @@ Value* Lowering::both(Value* a, Value* b) {
 }
 
 Lowering::BlockAccess Lowering::block_access(const Operation& op, const LinearLayout& layout) {
-  std::vector<BlockAxis> axes = block_axes(op);
-  std::vector<Bases> bases;
-  for (const BlockAxis& axis : axes) bases.push_back(coordinate_bases(layout, axis.axis));
   BlockAccess access;
-  access.pointer = register_pointers(thread_pointer(op, axes, bases), axes, bases);
-  for (const BlockAxis& axis : axes) {
+  access.axes = block_axes(op);
+  for (const BlockAxis& axis : access.axes)
+    access.bases.push_back(coordinate_bases(layout, axis.axis));
+  access.pointer =
+      register_pointers(thread_pointer(op, access.axes, access.bases), access.axes, access.bases);
+  for (const BlockAxis& axis : access.axes) {
     access.mask = both(access.mask, inside_of(axis, coordinates(layout, axis.axis)));
     access.all_inside = both(access.all_inside, axis.inside);
   }
   return access;
 }
 
+// For each group of registers of a fragment whether all that a warp's lanes hold in them is inside:
+// its first and its last coordinate are. `depth`, if any, is added along the axis `depth_axis`.
+Value* Lowering::groups_inside(const std::vector<BlockAxis>& axes, const std::vector<Bases>& bases,
+                               size_t depth_axis, Value* depth) {
+  int group_bits = bases.front().registers.empty() ? 0 : log2_of(kFragmentGroup);
+  Value* inside = nullptr;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const BlockAxis& axis = axes[i];
+    if (!axis.inside) continue;
+    auto within = bases[i].registers.begin() + group_bits;
+    int64_t last = std::accumulate(bases[i].registers.begin(), within, int64_t{0}) +
+                   std::accumulate(bases[i].lanes.begin(), bases[i].lanes.end(), int64_t{0});
+    Value* start = linear({{within, bases[i].registers.end()},
+                           std::vector<int64_t>(bases[i].lanes.size()),
+                           bases[i].warps});
+    const Type& type = start->type();
+    if (depth && i == depth_axis)
+      start = builder_.create(Opcode::kAdd, {start, splat(depth, type)});
+    Value* end = builder_.create(Opcode::kAdd, {start, builder_.integer(type, last)});
+    inside = both(inside, builder_.create(Opcode::kLt, {end, splat(axis.left, type)}));
+    if (axis.first)
+      inside = both(inside, builder_.create(Opcode::kGe, {start, splat(axis.first, type)}));
+  }
+  return inside;
+}
+
 // What a load gives outside the array's bounds; null for 0.
 Value* Lowering::padding(const Operation& load, const Type& type) {
+  if (load.is(Opcode::kLoad)) {
+    const Value* other = load.operand(2) ? same_everywhere(load.operand(2)) : nullptr;
+    if (!other) return nullptr;
+    if (std::optional<uint64_t> bits = ir::constant_bits(other))
+      return *bits ? builder_.constant_bits(type, *bits) : nullptr;
+    return splat(scalar(other), type);
+  }
   const Operation* made = load.operand(0)->definition();
   bool is_nan = made->has(ir::AttributeName::kPadding) &&
                 made->enumerator<ir::Padding>(ir::AttributeName::kPadding) == ir::Padding::kNan;

@@ -3,7 +3,8 @@
 // goes through shared memory and no barrier is needed.
 //
 // Whether the whole blocks are inside their arrays is asked once, for all threads: then nothing is
-// masked. Only programs at an edge run the other version, with masks.
+// masked. Programs at an edge run the other version: it takes no step that lies wholly outside, and
+// masks only the fragments that are not wholly inside.
 #include <algorithm>
 
 #include "lowering/tile_to_simt/access.h"
@@ -75,9 +76,9 @@ Lowering::StepOperand Lowering::step_operand(const Operation& dot, int operand,
         of_one_step(coordinate_bases(layout, axis), layout, depth_axis, depth_bits);
   result.pointer = thread_pointer(load, result.axes, result.bases);
   for (const BlockAxis& axis : result.axes) result.inside = both(result.inside, axis.inside);
-  const Bases& last = result.bases.back();
-  if (!last.registers.empty() && last.registers.front() == 1) {
-    AccessShape access = access_shape(load, facts_);
+  AccessShape access = access_shape(load, facts_);
+  const Bases& row = result.bases[static_cast<size_t>(access.order.front())];
+  if (!row.registers.empty() && row.registers.front() == 1) {
     result.vector_inside = std::min<int64_t>(2, std::min(access.contiguity, access.alignment));
     result.vector_masked = std::min<int64_t>(2, access.widest());
   }
@@ -91,23 +92,46 @@ Value* Lowering::step_fragments(const StepOperand& operand, Value* depth, Edge e
   if (depth) pointer = builder_.create(Opcode::kAddPtr, {pointer, along(depth_axis, depth)});
   Value* pointers = register_pointers(pointer, operand.axes, operand.bases);
   Type type = pointers->type().with_dtype(operand.direct->load->result()->type().dtype());
-  Value* mask = nullptr;
-  Value* other = nullptr;
-  if (edge == Edge::kMasked) {
-    for (size_t i = 0; i < operand.axes.size(); ++i) {
-      Value* coordinates = linear(operand.bases[i]);
-      if (i == operand.depth_axis && depth)
-        coordinates =
-            builder_.create(Opcode::kAdd, {coordinates, splat(depth, coordinates->type())});
-      mask = both(mask, inside_of(operand.axes[i], coordinates));
-    }
-    other = padding(*operand.direct->load, type);
+  Values operands{pointers};
+  std::vector<ir::Attribute> vectors{{AttributeName::kVector, operand.vector_inside}};
+  if (edge == Edge::kMasked && operand.inside) {
+    operands.push_back(step_mask(operand, depth));
+    operands.push_back(padding(*operand.direct->load, type));
+    operands.push_back(groups_inside(operand.axes, operand.bases, operand.depth_axis, depth));
+    vectors = {{AttributeName::kVector, operand.vector_masked},
+               {AttributeName::kInsideVector, operand.vector_inside}};
   }
-  int64_t vector = edge == Edge::kMasked ? operand.vector_masked : operand.vector_inside;
-  Values operands{pointers, mask, other};
-  return builder_
-      .create(Opcode::kLoad, operands, std::span(&type, 1), {{AttributeName::kVector, vector}})
-      ->result();
+  Value* value =
+      builder_.create(Opcode::kLoad, operands, std::span(&type, 1), std::move(vectors))->result();
+  for (const Operation* op : operand.direct->computed) value = computed(*op, value);
+  return value;
+}
+
+Value* Lowering::step_mask(const StepOperand& operand, Value* depth) {
+  Value* mask = nullptr;
+  for (size_t i = 0; i < operand.axes.size(); ++i) {
+    Value* coordinates = linear(operand.bases[i]);
+    if (i == operand.depth_axis && depth)
+      coordinates = builder_.create(Opcode::kAdd, {coordinates, splat(depth, coordinates->type())});
+    mask = both(mask, inside_of(operand.axes[i], coordinates));
+  }
+  return mask;
+}
+
+// What the operation makes of an array for its one tile that is not the same everywhere.
+Value* Lowering::computed(const Operation& op, Value* array) {
+  Values operands;
+  for (const Value* operand : op.operands()) {
+    const Value* same = same_everywhere(operand);
+    if (!same)
+      operands.push_back(array);
+    else if (same->type().is_tile())
+      operands.push_back(builder_.constant_bits(operand->type().with_shape(array->type().shape()),
+                                                *ir::constant_bits(same)));
+    else
+      operands.push_back(splat(scalar(same), array->type()));
+  }
+  return apply(op, operands);
 }
 
 Value* Lowering::multiply_step(const Steps& steps, Value* acc, Value* step, Edge edge) {
@@ -124,13 +148,35 @@ Value* Lowering::multiply_step(const Steps& steps, Value* acc, Value* step, Edge
   return multiply_fragments(steps.use, std::move(operands), std::move(counts));
 }
 
+// How many steps a program at an edge takes: those behind the ends of both blocks add products of
+// zeros, unless one of them is padded with something else or lies in registers.
+Value* Lowering::steps_to_take(const Steps& steps) {
+  int64_t count = steps.layouts.fragments[3];
+  Value* all = builder_.integer(kInt32, count);
+  if (steps.some_whole()) return all;
+  Value* most = nullptr;
+  for (const StepOperand& operand : steps.operands) {
+    const BlockAxis& axis = operand.axes[operand.depth_axis];
+    const Operation& load = *operand.direct->load;
+    bool keeps_zeros = std::ranges::all_of(
+        operand.direct->computed, [](const Operation* op) { return op->is(Opcode::kCast); });
+    if (!axis.inside || !keeps_zeros) return all;
+    if (padding(load, load.result()->type().element())) return all;
+    most = most ? builder_.create(Opcode::kMax, {most, axis.left}) : axis.left;
+  }
+  int64_t bits = steps.use.instruction->k_bits;
+  most = builder_.create(Opcode::kAdd, {most, builder_.integer(kInt32, (1 << bits) - 1)});
+  return builder_.create(Opcode::kShr, {most, builder_.integer(kInt32, bits)});
+}
+
 // One step after another; where an operand is at hand as a whole the loop is unrolled, since its
 // fragments are registers.
 Value* Lowering::multiply_steps(const Steps& steps, Value* acc, Edge edge) {
   int64_t count = steps.layouts.fragments[3];
   if (count == 1) return multiply_step(steps, acc, nullptr, edge);
-  Operation* loop = builder_.for_loop(builder_.integer(kInt32, 0), builder_.integer(kInt32, count),
-                                      builder_.integer(kInt32, 1), Values{acc});
+  Value* end = edge == Edge::kMasked ? steps_to_take(steps) : builder_.integer(kInt32, count);
+  Operation* loop =
+      builder_.for_loop(builder_.integer(kInt32, 0), end, builder_.integer(kInt32, 1), Values{acc});
   if (steps.some_whole()) loop->set_attribute(AttributeName::kLoopUnrollFactor, count);
   ir::Region* body = loop->region(0);
   within(body, [&] {

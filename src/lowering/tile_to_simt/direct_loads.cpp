@@ -25,31 +25,61 @@ bool moves_no_element(const Operation& op) {
   return from.size() == 2 && from == wide(op.result()->type());
 }
 
+// One tile, element by element, and nothing that is dear to do once a warp.
+bool computes_of_one_tile(const Operation& op) {
+  switch (op.opcode()) {
+    case Opcode::kCast:
+    case Opcode::kBitcast:
+    case Opcode::kNeg:
+    case Opcode::kAdd:
+    case Opcode::kSub:
+    case Opcode::kMul:
+      break;
+    default:
+      return false;
+  }
+  return std::ranges::count_if(op.operands(),
+                               [](const Value* operand) { return !same_everywhere(operand); }) == 1;
+}
+
+const Value* tile_of(const Operation& op) {
+  for (const Value* operand : op.operands())
+    if (!same_everywhere(operand)) return operand;
+  return op.operand(0);
+}
+
+bool is_block(const Operation& load, PointerBlocks& blocks) {
+  if (load.is(Opcode::kLoad)) return blocks.of(load) != nullptr;
+  if (!load.is(Opcode::kDescriptorLoad)) return false;
+  bool whole = std::ranges::equal(load.operand(0)->type().shape(), load.result()->type().shape());
+  const Operation* made = load.operand(0)->definition();
+  return whole && made && made->is(Opcode::kMakeDescriptor);
+}
+
 // The load behind the operand and the operations between, the nearest to the dot first.
 struct Chain {
   const Operation* load = nullptr;
   std::vector<const Operation*> between;
 };
 
-Chain chain_of(const Value* value) {
+Chain chain_of(const Value* value, PointerBlocks& blocks) {
   Chain chain;
   while (value->users().size() == 1 && value->definition()) {
     const Operation* op = value->definition();
-    if (op->is(Opcode::kDescriptorLoad)) {
-      bool whole_block = std::ranges::equal(op->operand(0)->type().shape(), value->type().shape());
-      const Operation* made = op->operand(0)->definition();
-      if (whole_block && made && made->is(Opcode::kMakeDescriptor)) chain.load = op;
+    if (is_block(*op, blocks)) {
+      chain.load = op;
       return chain;
     }
-    if (!moves_no_element(*op)) return chain;
+    if (!moves_no_element(*op) && !computes_of_one_tile(*op)) return chain;
     chain.between.push_back(op);
-    value = op->operand(0);
+    value = tile_of(*op);
   }
   return chain;
 }
 
 // Which axis of the operand's input each of `axes` of its result is.
 std::array<int, 2> before(const Operation& op, std::array<int, 2> axes) {
+  if (op.record().op_class == ir::OpClass::kElementwise) return axes;
   if (op.is(Opcode::kTranspose)) {
     std::span<const int64_t> permutation = op.integers(AttributeName::kPermutation);
     for (int& axis : axes) axis = static_cast<int>(permutation[static_cast<size_t>(axis)]);
@@ -63,6 +93,7 @@ std::array<int, 2> before(const Operation& op, std::array<int, 2> axes) {
 }
 
 LinearLayout before(const Operation& op, const LinearLayout& layout) {
+  if (op.record().op_class == ir::OpClass::kElementwise) return layout;
   if (op.is(Opcode::kTranspose))
     return permute(layout, inverse_permutation(op.integers(AttributeName::kPermutation)));
   return reshape(layout, op.operand(0)->type().shape());
@@ -87,22 +118,24 @@ bool can_wait(const Operation& load, const Operation& user,
   return true;
 }
 
-DirectLoads::DirectLoads(const ir::Function& function, const SimtTarget& target, int warp_bits) {
+DirectLoads::DirectLoads(const ir::Function& function, const SimtTarget& target,
+                         const analysis::Facts& facts, int warp_bits) {
   if (!target.direct_fragments) return;
   analysis::MemoryEffects effects(function);
+  PointerBlocks blocks(function, facts);
   ir::walk(function.body(), [&](const Operation* op) {
     if (!op->is(Opcode::kDot)) return;
     std::optional<MatrixUse> use = target.matrix_use(*op);
     if (!use) return;
     FragmentLayouts layouts = fragment_layouts(*op, *use->instruction, warp_bits);
-    find(*op, 0, layouts.a, effects);
-    find(*op, 1, layouts.b, effects);
+    find(*op, 0, layouts.a, effects, blocks);
+    find(*op, 1, layouts.b, effects, blocks);
   });
 }
 
 void DirectLoads::find(const Operation& dot, int operand, const LinearLayout& fragments,
-                       const analysis::MemoryEffects& effects) {
-  Chain chain = chain_of(dot.operand(operand));
+                       const analysis::MemoryEffects& effects, PointerBlocks& blocks) {
+  Chain chain = chain_of(dot.operand(operand), blocks);
   if (!chain.load) return;
   LinearLayout layout = without_free_registers(fragments).layout;
   DirectOperand direct{.load = chain.load, .axes = {0, 1}};
@@ -110,11 +143,16 @@ void DirectLoads::find(const Operation& dot, int operand, const LinearLayout& fr
   for (const Operation* op : chain.between) {
     layout = before(*op, layout);
     if (is_matrix) direct.axes = before(*op, direct.axes);
+    if (op->record().op_class == ir::OpClass::kElementwise)
+      direct.computed.insert(direct.computed.begin(), op);
   }
   direct.at_use = is_matrix && can_wait(*chain.load, dot, effects);
   layouts_.emplace(chain.load->id(), std::move(layout));
-  at_use_[chain.load->id()] = direct.at_use;
-  operands_[{dot.id(), operand}] = direct;
+  if (direct.at_use) {
+    at_use_.insert(chain.load->id());
+    for (const Operation* op : direct.computed) at_use_.insert(op->id());
+  }
+  operands_[{dot.id(), operand}] = std::move(direct);
 }
 
 const DirectOperand* DirectLoads::operand(const Operation& dot, int operand) const {
@@ -133,9 +171,6 @@ bool DirectLoads::reads_at_use(const Operation& dot) const {
   return (left && left->at_use) || (right && right->at_use);
 }
 
-bool DirectLoads::is_read_at_use(const Operation& load) const {
-  auto found = at_use_.find(load.id());
-  return found != at_use_.end() && found->second;
-}
+bool DirectLoads::is_read_at_use(const Operation& op) const { return at_use_.contains(op.id()); }
 
 }  // namespace enceladus::simt

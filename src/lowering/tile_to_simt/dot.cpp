@@ -67,6 +67,7 @@ Value* Lowering::dot_fragments(const Operation& op, const MatrixUse& use) {
   }
   result = builder_.cast(result, accumulator);
   CompactLayout compact = without_free_registers(layouts.accumulator);
+  fragments_.push_back(compact.layout);
   int64_t kept = register_count(compact.layout);
   if (kept == result->type().elements()) return result;
   std::vector<int64_t> map(static_cast<size_t>(kept));

@@ -1,8 +1,11 @@
 // Whether the threads of an access keep to themselves: where no two elements of its tile lie at one
 // address, each is touched by the thread that holds it alone, and a later access by the same
 // pointers needs no barrier. For accesses in a loop also whether one turn's addresses meet those of
-// another. Changes nothing.
+// another. Where one stride is known at the launch only, it is said how large it must be. Changes
+// nothing.
 #pragma once
+
+#include <optional>
 
 #include "analysis/affine.h"
 #include "ir/ir.h"
@@ -17,16 +20,36 @@ enum Exclusive : int64_t {
   kOneThread = 3,          // the program's first thread alone makes the access
 };
 
+// Elements lie apart where |stride| is at least the smaller of `reach` and `limit`: of the axes
+// with known strides, how far the elements of the tile reach, and those that the mask leaves.
+struct Apart {
+  analysis::Sum stride;
+  int64_t reach = 1;
+  std::optional<analysis::Sum> limit;
+};
+
+struct Footprint {
+  Exclusive exclusive = kNotExclusive;
+  std::optional<Apart> provided;  // what `exclusive` depends on
+};
+
 class Footprints {
  public:
   Footprints(const ir::Function& function, const analysis::Facts& facts)
-      : forms_(function, analysis::AffineForms::Meaning::kExact, &facts) {}
+      : facts_(facts),
+        forms_(function, analysis::AffineForms::Meaning::kExact, &facts),
+        mask_forms_(function, analysis::AffineForms::Meaning::kWrapping, &facts) {}
 
-  // Of an access by a tile of pointers.
-  Exclusive of(const ir::Operation& access);
+  // Of a load or store by a tile of pointers or by a descriptor.
+  Footprint of(const ir::Operation& access);
 
  private:
-  analysis::AffineForms forms_;
+  Footprint of_pointers(const ir::Operation& access);
+  Footprint of_block(const ir::Operation& access);
+  std::optional<analysis::Sum> masked_extent(const ir::Operation& access, int axis);
+
+  const analysis::Facts& facts_;
+  analysis::AffineForms forms_, mask_forms_;
 };
 
 }  // namespace enceladus::simt

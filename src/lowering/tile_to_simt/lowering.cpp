@@ -37,6 +37,7 @@ Lowering::Lowering(const ir::Function& tile, const SimtTarget& target, LoweringR
       assignment_(tile, facts_, target, hopper_),
       matmul_loops_(tile, target, assignment_.direct(), facts_),
       footprints_(tile, facts_),
+      pointer_blocks_(tile, facts_),
       tallies_(tile, target),
       builder_(*simt_),
       scalars_(tile.value_count()) {
@@ -141,7 +142,7 @@ void Lowering::scalar_operation(const Operation& op) {
 }
 
 void Lowering::operation(const Operation& op) {
-  if (matmul_loops_.absorbs(op)) return;
+  if (matmul_loops_.absorbs(op) || assignment_.direct().is_read_at_use(op)) return;
   if (const MatmulLoop* matmul = matmul_loops_.of(op)) {
     if (op.is(Opcode::kDot)) return multiply_matmul(*matmul);
     if (op.is(Opcode::kDescriptorStore)) return store_matmul(*matmul);
@@ -155,7 +156,7 @@ void Lowering::operation(const Operation& op) {
     case Opcode::kStore:
       return store(op);
     case Opcode::kDescriptorStore:
-      return descriptor_store(op);
+      return store_block(op);
     case Opcode::kFor:
       return for_loop(op);
     case Opcode::kWhile:

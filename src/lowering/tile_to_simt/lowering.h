@@ -20,6 +20,7 @@
 #include "lowering/tile_to_simt/fragments.h"
 #include "lowering/tile_to_simt/hopper_parts.h"
 #include "lowering/tile_to_simt/matmul_loops.h"
+#include "lowering/tile_to_simt/pointer_blocks.h"
 #include "lowering/tile_to_simt/report.h"
 #include "lowering/tile_to_simt/tallies.h"
 #include "lowering/tile_to_simt/target.h"
@@ -115,24 +116,34 @@ class Lowering {
   ir::Value* narrowed(ir::Value* value, DType dtype);
 
   // --- memory.cpp ---
-  ir::Attribute exclusive_attribute(const ir::Operation& access, const LinearLayout& layout);
+  // What barriers.h asks of an access: its attribute `exclusive`, its operand `apart`.
+  struct Exclusion {
+    ir::Attribute attribute{ir::AttributeName::kExclusive, int64_t{kNotExclusive}};
+    ir::Value* apart = nullptr;
+  };
+  Exclusion exclusion(const ir::Operation& access, const LinearLayout& layout);
+  // Whether it is the layout that a dot leaves its result in.
+  bool is_fragments(const LinearLayout& layout) const;
   void load(const ir::Operation& op);
   void store(const ir::Operation& op);
-  void descriptor_store(const ir::Operation& op);
+  void store_block(const ir::Operation& op);
 
   // --- blocks.cpp ---
   struct BlockAxis {
     int axis = 0;
     int64_t extent = 1;
-    size_t offset_level = 0;  // where the offset is known, and the stride
+    DType index = DType::kInt64;  // of offsets in elements
+    size_t offset_level = 0;      // where the offset is known, and the stride
     size_t stride_level = 0;
-    ir::Value* offset = nullptr;  // of the block along this axis
+    ir::Value* offset = nullptr;  // of the block along this axis; null for blocks of pointers
     ir::Value* stride = nullptr;  // elements; null for 1
     ir::Value* first = nullptr;   // int32: coordinates below it are outside; null for 0
     ir::Value* left = nullptr;    // int32: coordinates from it on are outside
     ir::Value* inside = nullptr;  // i1: all coordinates are inside; null for true
   };
   struct BlockAccess {
+    std::vector<BlockAxis> axes;
+    std::vector<Bases> bases;  // by axis
     ir::Value* pointer = nullptr;
     ir::Value* mask = nullptr;
     ir::Value* all_inside = nullptr;
@@ -149,6 +160,8 @@ class Lowering {
   ir::Value* both(ir::Value* a, ir::Value* b);
   ir::Value* padding(const ir::Operation& load, const ir::Type& type);
   BlockAccess block_access(const ir::Operation& op, const LinearLayout& layout);
+  ir::Value* groups_inside(const std::vector<BlockAxis>& axes, const std::vector<Bases>& bases,
+                           size_t depth_axis = 0, ir::Value* depth = nullptr);
   // What a load of a tile, by pointers or by a descriptor, reads in a layout.
   struct LoadOperands {
     ir::Value* pointer;
@@ -157,6 +170,14 @@ class Lowering {
   };
   LoadOperands load_operands(const ir::Operation& op, const LinearLayout& layout);
   void direct_load(const ir::Operation& op);
+
+  // --- pointer_axes.cpp ---
+  size_t level_of(const analysis::Sum& sum) const;
+  ir::Value* sum_value(const analysis::Sum& sum, DType dtype);
+  std::vector<std::pair<size_t, analysis::Sum>> by_level(const analysis::Sum& sum) const;
+  ir::Value* clamped(ir::Value* limit, int64_t extent);
+  void bound_axis(const PointerBlock& block, BlockAxis& axis);
+  BlockAxis pointer_axis(const ir::Operation& access, int axis);
 
   // --- reduce.cpp ---
   // What is left to combine: one array an input, in a layout over a tile whose other axes stay.
@@ -231,6 +252,9 @@ class Lowering {
   StepOperand step_operand(const ir::Operation& dot, int operand, const LinearLayout& layout,
                            int depth_bits);
   ir::Value* step_fragments(const StepOperand& operand, ir::Value* depth, Edge edge);
+  ir::Value* step_mask(const StepOperand& operand, ir::Value* depth);
+  ir::Value* computed(const ir::Operation& op, ir::Value* array);
+  ir::Value* steps_to_take(const Steps& steps);
   ir::Value* multiply_step(const Steps& steps, ir::Value* acc, ir::Value* step, Edge edge);
   ir::Value* multiply_steps(const Steps& steps, ir::Value* acc, Edge edge);
 
@@ -324,6 +348,7 @@ class Lowering {
   Assignment assignment_;
   MatmulLoops matmul_loops_;
   Footprints footprints_;
+  PointerBlocks pointer_blocks_;
   Tallies tallies_;
   ir::Builder builder_;
   std::vector<Scope> scopes_;
@@ -336,6 +361,7 @@ class Lowering {
   std::vector<Running> running_;
   ir::Operation* roles_ = nullptr;
   bool copies_out_ = false;
+  std::vector<LinearLayout> fragments_;                 // of the dots so far
   std::map<const ir::Operation*, ir::Value*> matmuls_;  // accumulators by their loops
   std::map<const Tally*, ir::Value*> counts_;           // shared buffers of the open tallies
   std::vector<LinearLayout> layouts_;

@@ -94,7 +94,7 @@ class Matcher {
     for (int i = 0; i < 2; ++i) {
       std::string name = i == 0 ? "`a`" : "`b`";
       const DirectOperand* operand = direct_.operand(*found.dot, i);
-      if (!operand || operand->load->operand(0)->type().rank() != 2)
+      if (!operand || !operand->is_plain() || operand->load->operand(0)->type().rank() != 2)
         return name + " is not a descriptor load of two dimensions that only this product uses";
       if (!operand->at_use)
         return "something is stored between the load of " + name + " and the product";

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "lowering/tile_to_simt/lowering.h"
 
 namespace enceladus::simt {
@@ -26,11 +28,23 @@ std::vector<Attribute> access_attributes(const Operation& op) {
 }  // namespace
 
 // Threads that hold copies touch each other's elements.
-Attribute Lowering::exclusive_attribute(const Operation& access, const LinearLayout& layout) {
-  bool has_copies = free_lanes(layout) != 0 || free_warps(layout) != 0;
-  bool by_pointers = access.operand(0)->type().is_pointer();
-  Exclusive exclusive = by_pointers && !has_copies ? footprints_.of(access) : kNotExclusive;
-  return {AttributeName::kExclusive, int64_t{exclusive}};
+Lowering::Exclusion Lowering::exclusion(const Operation& access, const LinearLayout& layout) {
+  if (free_lanes(layout) != 0 || free_warps(layout) != 0) return {};
+  Footprint footprint = footprints_.of(access);
+  Exclusion result{{AttributeName::kExclusive, int64_t{footprint.exclusive}}, nullptr};
+  if (!footprint.provided) return result;
+  const Apart& apart = *footprint.provided;
+  Type i64 = Type::number(DType::kInt64);
+  Placement placement(
+      *this, std::max(level_of(apart.stride), apart.limit ? level_of(*apart.limit) : size_t{0}));
+  Value* stride = sum_value(apart.stride, DType::kInt64);
+  Value* magnitude = builder_.create(
+      Opcode::kMax, {stride, builder_.create(Opcode::kSub, {builder_.integer(i64, 0), stride})});
+  Value* reach = builder_.integer(i64, apart.reach);
+  if (apart.limit)
+    reach = builder_.create(Opcode::kMin, {reach, sum_value(*apart.limit, DType::kInt64)});
+  result.apart = builder_.create(Opcode::kGe, {magnitude, reach});
+  return result;
 }
 
 void Lowering::load(const Operation& op) {
@@ -48,13 +62,12 @@ void Lowering::load(const Operation& op) {
   LoadOperands source = load_operands(op, layout);
   builder_.set_location_of(&op);
   attributes.push_back(vector_attribute(access_vector(op, layout, facts_)));
-  attributes.push_back(exclusive_attribute(op, layout));
+  Exclusion exclusion = this->exclusion(op, layout);
+  attributes.push_back(exclusion.attribute);
   Type type = array_type(op.result()->type(), layout);
+  Values operands{source.pointer, source.mask, source.other, nullptr, exclusion.apart};
   set_tile(op.result(),
-           builder_
-               .create(Opcode::kLoad, Values{source.pointer, source.mask, source.other},
-                       std::span(&type, 1), attributes)
-               ->result());
+           builder_.create(Opcode::kLoad, operands, std::span(&type, 1), attributes)->result());
 }
 
 Lowering::LoadOperands Lowering::load_operands(const Operation& op, const LinearLayout& layout) {
@@ -79,42 +92,66 @@ void Lowering::store(const Operation& op) {
     return;
   }
   LinearLayout layout = assignment_.access_layout(op);
+  if (is_fragments(layout) && pointer_blocks_.of(op)) return store_block(op);
   Value* pointer = pull(op.operand(0), layout);
   Value* value = pull(op.operand(1), layout);
   Value* mask = op.operand(2) ? pull(op.operand(2), layout) : nullptr;
   builder_.set_location_of(&op);
   mask = owned_mask(layout, mask, value->type());
   attributes.push_back(vector_attribute(access_vector(op, layout, facts_)));
-  attributes.push_back(exclusive_attribute(op, layout));
-  builder_.create(Opcode::kStore, Values{pointer, value, mask}, {}, attributes);
+  Exclusion exclusion = this->exclusion(op, layout);
+  attributes.push_back(exclusion.attribute);
+  builder_.create(Opcode::kStore, Values{pointer, value, mask, nullptr, exclusion.apart}, {},
+                  attributes);
 }
 
 // A load that a dot takes directly is in the dot's layout: programs whose block is wholly inside
-// the array load without masks.
+// the array load without masks, others mask the fragments that are not.
 void Lowering::direct_load(const Operation& op) {
   const LinearLayout& layout = *assignment_.home(op.result());
   BlockAccess access = block_access(op, layout);
   Type type = array_type(op.result()->type(), layout);
-  Attribute vector = vector_attribute(access_vector(op, layout, facts_));
-  auto loaded = [&](Value* mask, Value* other) {
-    Values operands{access.pointer, mask, other};
-    return builder_.create(Opcode::kLoad, operands, std::span(&type, 1), {vector})->result();
+  int64_t vector = access_vector(op, layout, facts_), inside = inside_vector(op, layout, facts_);
+  auto loaded = [&](const Values& operands, std::vector<Attribute> vectors) {
+    return builder_.create(Opcode::kLoad, operands, std::span(&type, 1), std::move(vectors))
+        ->result();
   };
-  if (!access.all_inside) return set_tile(op.result(), loaded(nullptr, nullptr));
+  auto unmasked = [&] { return loaded({access.pointer}, {{AttributeName::kVector, inside}}); };
+  if (!access.all_inside) return set_tile(op.result(), unmasked());
   Operation* branch = builder_.if_else(access.all_inside, std::span(&type, 1));
-  within(branch->region(0), [&] { builder_.yield({loaded(nullptr, nullptr)}); });
-  within(branch->region(1), [&] { builder_.yield({loaded(access.mask, padding(op, type))}); });
+  within(branch->region(0), [&] { builder_.yield({unmasked()}); });
+  within(branch->region(1), [&] {
+    Value* groups = groups_inside(access.axes, access.bases);
+    builder_.yield(
+        {loaded({access.pointer, access.mask, padding(op, type), groups},
+                {{AttributeName::kVector, vector}, {AttributeName::kInsideVector, inside}})});
+  });
   set_tile(op.result(), branch->result());
 }
 
-void Lowering::descriptor_store(const Operation& op) {
+// What a dot left in fragments is stored by fragments: those wholly inside the array unmasked.
+void Lowering::store_block(const Operation& op) {
   LinearLayout layout = assignment_.access_layout(op);
   Value* value = pull(op.operand(1), layout);
   builder_.set_location_of(&op);
   BlockAccess access = block_access(op, layout);
   Value* mask = owned_mask(layout, access.mask, value->type());
-  builder_.create(Opcode::kStore, Values{access.pointer, value, mask}, {},
-                  {vector_attribute(access_vector(op, layout, facts_))});
+  std::vector<Attribute> attributes = access_attributes(op);
+  attributes.push_back(vector_attribute(access_vector(op, layout, facts_)));
+  Exclusion exclusion = this->exclusion(op, layout);
+  attributes.push_back(exclusion.attribute);
+  Value* inside = nullptr;
+  if (access.mask && !owner(layout) && is_fragments(layout)) {
+    inside = groups_inside(access.axes, access.bases);
+    attributes.push_back(
+        {AttributeName::kInsideVector, int64_t{inside_vector(op, layout, facts_)}});
+  }
+  builder_.create(Opcode::kStore, Values{access.pointer, value, mask, inside, exclusion.apart}, {},
+                  attributes);
+}
+
+bool Lowering::is_fragments(const LinearLayout& layout) const {
+  return target_.direct_fragments && std::ranges::find(fragments_, layout) != fragments_.end();
 }
 
 }  // namespace enceladus::simt
