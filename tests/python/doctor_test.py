@@ -1,5 +1,6 @@
 """`enceladus doctor`: what it reports, and that it sees a device that computes wrongly."""
 
+import ctypes
 import subprocess
 import sys
 
@@ -8,6 +9,14 @@ import pytest
 import enceladus
 from enceladus import cli
 from enceladus.cli import checks, doctor
+from enceladus.cli.fragments import fragments
+from enceladus.cli.limits import limits
+
+needs_simulator = pytest.mark.skipif(
+    "metal-sim" not in enceladus.devices(), reason="the simulator is for Linux on x86-64"
+)
+if "metal-sim" in enceladus.devices():
+    from enceladus.testing._simulator import library
 
 
 @pytest.fixture
@@ -64,3 +73,32 @@ def test_the_module_runs_as_a_command():
         [sys.executable, "-m", "enceladus", "--version"], capture_output=True, text=True, check=True
     )
     assert answer.stdout.strip() == enceladus.__version__
+
+
+@needs_simulator
+@pytest.mark.parametrize(
+    "check",
+    [fragments, limits, checks.math_modes, checks.conversions, checks.products],
+    ids=lambda check: check.__name__,
+)
+def test_checks_pass_on_the_simulator(check):
+    assert check("metal-sim")
+
+
+@needs_simulator
+def test_fragments_that_lie_in_another_way_are_told():
+    library().call("set_fragment_layout", ctypes.c_int32(1))
+    try:
+        with pytest.raises(checks.MismatchError, match="`tl.dot` gives wrong results"):
+            fragments("metal-sim")
+    finally:
+        library().call("set_fragment_layout", ctypes.c_int32(0))
+
+
+@needs_simulator
+def test_a_report_on_a_metal_device_has_family_and_limits(no_rates, monkeypatch):
+    monkeypatch.setattr(doctor, "CHECKS", ())
+    text = str(doctor.examine("metal-sim"))
+    for line in ("- family: 9", "- metal4: yes", "- threadgroup memory: 32768", "| limits | ok |"):
+        assert line in text
+    assert "| fragment layout | ok |" in text

@@ -7,6 +7,7 @@ rates.py.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -138,6 +139,33 @@ def accuracy(device: str) -> str:
     return "; ".join(lines)
 
 
+def math_modes(device: str) -> str:
+    """What the accurate modes keep: infinities and NaN, and in `precise` both roundings."""
+    told = []
+    rows = np.full((2, 40), -np.inf, np.float32)
+    rows[0, 17] = 3.0
+    factor, negated = np.float32(1 + 2**-12), np.float32(-(1 + 2**-11))
+    for math_mode in ("relaxed", "precise"):
+        out, sums = _on(device, np.zeros_like(rows)), _on(device, np.ones(32, np.float32))
+        with enceladus.device(device):
+            softmax = kernels.compiled(kernels.softmax_rows, math_mode=math_mode)
+            softmax[(2,)](_on(device, rows), out, 40, BLOCK=64)
+            multiply_add = kernels.compiled(kernels.multiply_add, math_mode=math_mode)
+            x, y = (_on(device, np.full(32, v, np.float32)) for v in (factor, negated))
+            multiply_add[(1,)](x, x, y, sums, BLOCK=32)
+        got = out.numpy()
+        if got[0].tolist() != [float(column == 17) for column in range(40)]:
+            raise MismatchError(f"{math_mode}: a softmax of -inf but for one entry is not exact")
+        if not np.isnan(got[1]).all():
+            raise MismatchError(f"{math_mode}: a softmax of -inf alone is not NaN")
+        # (1 + 2^-12)^2 has a bit that its rounding to float32 loses.
+        is_fused = bool(sums.numpy()[0] != 0)
+        if is_fused and math_mode == "precise":
+            raise MismatchError("precise: a*b + c is rounded once, not twice")
+        told.append(f"{math_mode} keeps -inf and NaN and rounds a*b + c {2 - is_fused}x")
+    return "; ".join(told)
+
+
 def denormals(device: str) -> str:
     """Whether a float32 product may be denormal: GPUs may flush it, so it is told, not judged."""
     x = _on(device, np.full(32, 1e-20, np.float32))
@@ -193,17 +221,19 @@ def products(device: str) -> str:
     generator = np.random.default_rng(3)
     # Sums of K = 77 products in float32; 16-bit inputs are exact products, rounded once at the end.
     bounds = {np.dtype(np.float32): 1e-5, np.dtype(np.float16): 2e-3, np.dtype(bfloat16): 1e-2}
-    for dtype, tolerance in bounds.items():
+    backends = ("simdgroup", "mpp") if device.startswith("metal") else ("auto",)
+    for (dtype, tolerance), backend in itertools.product(bounds.items(), backends):
         a = generator.standard_normal((70, 77)).astype(dtype)
         b = generator.standard_normal((77, 45)).astype(dtype)
         out = _on(device, np.zeros((70, 45), dtype))
         with enceladus.device(device):
             kernels.compiled(kernels.matmul)[(2, 3)](
-                _on(device, a), _on(device, b), out, 70, 45, 77, BM=32, BN=32, BK=16
-            )
+                _on(device, a), _on(device, b), out, 70, 45, 77, BM=32, BN=32, BK=16,
+                dot_backend=backend,
+            )  # fmt: skip
         wanted = a.astype(np.float64) @ b.astype(np.float64)
-        _close(f"matmul {dtype}", out.numpy(), wanted, tolerance)
-    return "float32, float16 and bfloat16 agree at 70 x 77 x 45"
+        _close(f"matmul {dtype}, {backend}", out.numpy(), wanted, tolerance)
+    return f"float32, float16 and bfloat16 agree at 70 x 77 x 45 ({', '.join(backends)})"
 
 
 def attention(device: str) -> str:
@@ -228,6 +258,7 @@ CHECKS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("NaN, infinities, signed zeros", nan_rules),
     ("integer arithmetic", integers),
     ("accuracy of functions", accuracy),
+    ("math modes", math_modes),
     ("denormals", denormals),
     ("reductions and scans", rows),
     ("shapes and atomics", shapes_and_atomics),

@@ -20,6 +20,7 @@ import enceladus
 from enceladus._environment import settings
 from enceladus.cli.checks import CHECKS, MismatchError
 from enceladus.cli.fragments import fragments
+from enceladus.cli.limits import limits
 from enceladus.cli.rates import rates
 
 __all__ = ["Report", "examine"]
@@ -99,7 +100,7 @@ def _run(name: str, check: Callable[[str], str], device: str) -> Finding:
 
 def _checks(device: str) -> list[tuple[str, Callable[[str], str]]]:
     metal = device.startswith("metal")
-    return [*([("fragment layout", fragments)] if metal else []), *CHECKS]
+    return [*([("limits", limits), ("fragment layout", fragments)] if metal else []), *CHECKS]
 
 
 def examine(device: str, *, quick: bool = False, progress: TextIO | None = None) -> Report:

@@ -41,8 +41,8 @@ def _expected() -> Any:
 
 
 def fragments(device: str) -> str:
-    """The layout of float, half fragments against the one that the compiler relies on."""
-    for word, dtype in (("float", "float32"), ("half", "float16")):
+    """The layout of 8x8 fragments against the one that the compiler relies on."""
+    for word, dtype in (("float", "float32"), ("half", "float16"), ("bfloat", "bfloat16")):
         source = _SOURCE.replace("TYPE", word)
         with enceladus.device(device):
             matrix = enceladus.arange(64, dtype=dtype, device=device)
@@ -55,4 +55,4 @@ def fragments(device: str) -> str:
                 f"lane {lane} of a {word} fragment holds elements {got[lane].tolist()}, "
                 f"not {wanted[lane].tolist()}: `tl.dot` gives wrong results on this device"
             )
-    return "float and half fragments lie as the compiler assumes"
+    return "float, half and bfloat fragments lie as the compiler assumes"

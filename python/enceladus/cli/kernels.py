@@ -20,6 +20,7 @@ __all__ = [
     "functions",
     "interpreted",
     "matmul",
+    "multiply_add",
     "softmax_rows",
     "square",
     "zip_blocks",
@@ -37,6 +38,12 @@ def square(x_ptr: Any, out_ptr: Any, n: Any, BLOCK: tl.constexpr) -> None:
     mask = offsets < n
     x = tl.load(x_ptr + offsets, mask=mask)
     tl.store(out_ptr + offsets, x * x, mask=mask)
+
+
+def multiply_add(x_ptr: Any, y_ptr: Any, z_ptr: Any, out_ptr: Any, BLOCK: tl.constexpr) -> None:
+    offsets = tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + offsets), tl.load(y_ptr + offsets)
+    tl.store(out_ptr + offsets, x * y + tl.load(z_ptr + offsets))
 
 
 def convert(x_ptr: Any, out_ptr: Any, n: Any, BLOCK: tl.constexpr) -> None:
