@@ -1,9 +1,14 @@
-"""The programs in README.md and docs/guide.md run as they stand there."""
+"""The programs in README.md, docs/guide.md and docs/metal.md run as they stand there."""
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+import enceladus
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,6 +26,23 @@ assert np.allclose(out, expected, rtol=1e-5)
 """
 
 
+# What stands above the race of docs/metal.md, so that its lines have the numbers given there.
+RACE_HEAD = """import numpy as np
+
+import enceladus
+import enceladus.language as tl
+"""
+METAL_HEAD = """import numpy as np
+import enceladus
+
+enceladus.set_device("metal-sim")
+x = np.ones(1024, np.float32)
+"""
+METAL_CHECK = """
+assert (x == 2).all()
+"""
+
+
 def programs(page):
     """The Python blocks of a page."""
     return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
@@ -33,6 +55,11 @@ def run(text, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+needs_simulator = pytest.mark.skipif(
+    "metal-sim" not in enceladus.devices(), reason="the simulator is for Linux on x86-64"
+)
+
+
 def test_the_program_of_the_readme_runs(tmp_path):
     (program,) = programs("README.md")
     run(program, tmp_path)
@@ -40,3 +67,28 @@ def test_the_program_of_the_readme_runs(tmp_path):
 
 def test_the_first_kernel_of_the_guide_runs(tmp_path):
     run(GUIDE_ARRAYS + programs("docs/guide.md")[0] + GUIDE_CHECK, tmp_path)
+
+
+def words(report):
+    """A report without what a change of the compiler may number in another way."""
+    return re.sub(r"MSL line \d+|\bv\d+\b", "#", " ".join(report.split()))
+
+
+@needs_simulator
+def test_the_race_of_the_metal_page_is_found_as_the_page_says(tmp_path):
+    page = (ROOT / "docs/metal.md").read_text()
+    (shown,) = re.findall(r"^```\n(enceladus\.errors\.MetalError: .*?)^```", page, re.M | re.S)
+    script = tmp_path / "total.py"
+    script.write_text(RACE_HEAD + programs("docs/metal.md")[0])
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        [sys.executable, "total.py"], capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
+    assert done.returncode == 1
+    report = done.stderr[done.stderr.index("enceladus.errors.MetalError") :]
+    assert words(report).replace(f"{tmp_path}/", "") == words(shown)
+
+
+@needs_simulator
+def test_the_hand_written_kernel_of_the_metal_page_runs(tmp_path):
+    run(METAL_HEAD + programs("docs/metal.md")[1] + METAL_CHECK, tmp_path)
