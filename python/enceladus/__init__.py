@@ -27,9 +27,9 @@ from enceladus.errors import (
     MetalError,
     OutOfBoundsError,
 )
-from enceladus.interop import element_dtype, element_strides, new_empty, new_zeros
+from enceladus.interop import element_dtype, element_strides, lazy_mlx, new_empty, new_zeros
 from enceladus.jit import JITFunction, async_numpy, cdiv, jit, next_power_of_2
-from enceladus.metal import MetalKernel, metal_kernel
+from enceladus.metal import MetalKernel, capture, metal_kernel
 from enceladus.random import manual_seed, rand, randn
 
 __version__ = "0.1.0"
@@ -52,6 +52,7 @@ __all__ = [
     "arange",
     "async_numpy",
     "autotune",
+    "capture",
     "cdiv",
     "cuda_kernel",
     "current_device",
@@ -66,6 +67,7 @@ __all__ = [
     "full",
     "heuristics",
     "jit",
+    "lazy_mlx",
     "manual_seed",
     "metal_kernel",
     "new_empty",

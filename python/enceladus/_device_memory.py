@@ -1,7 +1,8 @@
-"""What tensors do where the host does not share their memory: CUDA."""
+"""What tensors do for memory of a GPU: copies where the host does not share it, and exchange."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,24 @@ from enceladus.interop.dtypes import numpy_dtype, storable
 if TYPE_CHECKING:
     from enceladus.arrays import Tensor
 
-__all__ = ["CUDA", "cuda_array_interface", "host_array", "overwrite"]
+__all__ = [
+    "CPU",
+    "CUDA",
+    "METAL",
+    "cuda_array_interface",
+    "finish_producer",
+    "host_array",
+    "overwrite",
+]
 
-CUDA = 2  # DLPack's number for CUDA
+CPU, CUDA, METAL = 1, 2, 8  # DLPack's numbers of devices
+
+
+def finish_producer(source: Any) -> None:
+    """Waits for what PyTorch has queued for a tensor on mps; DLPack has no streams for Metal."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(source, torch.Tensor) and source.device.type == "mps":
+        torch.mps.synchronize()
 
 
 def host_array(source: Any) -> Any:

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from enceladus import _core
-from enceladus._device_memory import CUDA, cuda_array_interface, host_array, overwrite
+from enceladus._device_memory import (
+    CPU,
+    CUDA,
+    METAL,
+    cuda_array_interface,
+    finish_producer,
+    host_array,
+    overwrite,
+)
 from enceladus.devices import Device, resolve
 from enceladus.interop.dtypes import dtype_name, numpy_dtype, storable
 
@@ -176,7 +184,9 @@ class Tensor(_core.TensorBase):
         copy: bool | None = None,
     ) -> Any:
         place = self.__dlpack_device__()
-        if dl_device is not None and tuple(dl_device) != place:
+        wanted = place if dl_device is None else tuple(dl_device)
+        as_host = place[0] == METAL and wanted[0] == CPU  # it is the same memory
+        if wanted != place and not as_host:
             raise BufferError(
                 f"a tensor on {self.device} cannot be exported to DLPack device {dl_device}"
             )
@@ -186,7 +196,7 @@ class Tensor(_core.TensorBase):
             raise BufferError(f"a tensor on {self.device} has no stream to wait on")
         versioned = max_version is not None and max_version[0] >= 1
         source = self.clone() if copy else self
-        return source._dlpack(versioned, bool(copy))
+        return source._dlpack(versioned, bool(copy), as_host)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         place: tuple[int, int] = self._dlpack_device()
@@ -360,14 +370,18 @@ def from_numpy(array: np.ndarray[Any, Any], device: Any = None) -> Tensor:
     """A tensor of a NumPy array's elements.
 
     On the CPU it shares the array's memory and keeps it alive, and a read-only array gives a
-    read-only tensor, which kernels may not write to. On other devices it is a copy.
+    read-only tensor, which kernels may not write to. So it does on a Metal device where the array
+    is C-contiguous and begins on a page of 16 KiB; anywhere else it is a copy.
 
     Raises:
         TypeError: it is no NumPy array, or of a dtype that kernels do not have.
     """
     chosen = resolve(_core.current_device() if device is None else device)
     shared: Tensor = _core.tensor_from_numpy(array)
-    return shared if chosen.name == "cpu" else empty_like(shared, device=chosen).copy_(array)
+    if chosen.name == "cpu":
+        return shared
+    wrapped: Tensor | None = _core.metal_tensor_from_numpy(array, chosen.name)
+    return empty_like(shared, device=chosen).copy_(array) if wrapped is None else wrapped
 
 
 def from_dlpack(source: Any) -> Tensor:
@@ -379,4 +393,5 @@ def from_dlpack(source: Any) -> Tensor:
     """
     if not hasattr(source, "__dlpack__"):
         raise TypeError(f"an object of type {type(source).__name__} has no __dlpack__")
+    finish_producer(source)
     return _core.tensor_from_dlpack(source)

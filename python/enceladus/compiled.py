@@ -83,7 +83,10 @@ class CompiledKernel:
         self.artifact = artifact
         self.name = artifact.kernel
         self._stages: dict[str, str] | None = None
-        self.loaded: LoadedKernel | None = None  # filled by the launch path
+        # Filled by the launch path.
+        self.loaded: LoadedKernel | None = None
+        self.mps_kernel: Any = None
+        self.mlx_kernel: Any = None
         self.dependencies = list(dependencies)
         self.fingerprints = [stable_fingerprint(value) for _, _, value in dependencies]
         # Where identity proves nothing, the launch path asks `is_current` at each launch.

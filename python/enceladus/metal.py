@@ -1,4 +1,4 @@
-"""`metal_kernel`: launching a kernel that is written in the Metal Shading Language itself.
+"""Metal alone: `metal_kernel`, for hand-written Metal text, and `capture`, for traces in Xcode.
 
 The parameters are read from the text before anything reaches a device, by a scanner that knows
 declarations, comments and attributes; everything else is left to Metal's compiler.
@@ -6,12 +6,18 @@ declarations, comments and attributes; everything else is left to Metal's compil
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from enceladus import _core
 from enceladus._hand_written import HandWrittenKernel, Parameter, split_arguments
+from enceladus.devices import current_device, resolve, synchronize
+from enceladus.errors import MetalError
 
-__all__ = ["MetalKernel", "metal_kernel"]
+__all__ = ["MetalKernel", "capture", "metal_kernel"]
 
 _MOST_BUFFERS = 31
 # Types of scalars and of what pointers point to; a vector is an array of its elements' type.
@@ -94,6 +100,45 @@ def metal_kernel(
         >>> scale[4, 256](x, 2.0)
     """
     return MetalKernel(source, name, language_version, math_mode)
+
+
+@contextmanager
+def capture(path: str | os.PathLike[str], device: Any = None) -> Iterator[str]:
+    """Records what a Metal device does inside a `with` block into a trace that Xcode opens.
+
+    Metal allows it where MTL_CAPTURE_ENABLED=1 was set when the process started. A kernel that
+    prints cannot be launched inside. On `metal-sim` the trace holds no more than a remark.
+
+    Args:
+        path: of the trace, a name that ends in `.gputrace` and does not exist yet.
+        device: the Metal device, the current one by default.
+
+    Raises:
+        MetalError: the variable is not set, a capture runs already, or Metal refuses.
+        ValueError: the path's ending is another one, or the device is not Metal's.
+
+    Example:
+        >>> with enceladus.capture("softmax.gputrace"):
+        ...     softmax[(rows,)](x, y, columns, BLOCK=1024)
+    """
+    name = (current_device() if device is None else resolve(device)).name
+    target = os.path.abspath(os.fspath(path))
+    if not target.endswith(".gputrace"):
+        raise ValueError(f"a trace is called something.gputrace, not {os.fspath(path)!r}")
+    if name.startswith("metal") and os.environ.get("MTL_CAPTURE_ENABLED") != "1":
+        raise MetalError(
+            "a capture needs MTL_CAPTURE_ENABLED=1 in the environment when the process starts"
+        )
+    if os.path.exists(target):
+        raise MetalError(f"the trace {target} exists already, and Metal replaces none")
+    _core.start_capture(name, target)
+    try:
+        yield target
+    finally:
+        try:
+            synchronize(name)
+        finally:
+            _core.stop_capture(name)
 
 
 def read_parameters(source: str, name: str) -> tuple[Parameter, ...]:

@@ -1,6 +1,7 @@
 #include "bindings/argument_view.h"
 
 #include "bindings/dlpack.h"
+#include "bindings/mlx_view.h"
 #include "bindings/numpy_view.h"
 #include "bindings/python_buffer.h"
 #include "bindings/tensor.h"
@@ -31,6 +32,8 @@ void view_tensor(const TensorObject& tensor, ArgumentView* view) {
   view->resource = tensor.storage.get();
 }
 
+}  // namespace
+
 void view_numpy(const NumpyArray& array, ArgumentView* view) {
   view->dtype = numpy_dtype(array);
   if (!numpy_is_aligned(array))
@@ -50,7 +53,10 @@ void view_numpy(const NumpyArray& array, ArgumentView* view) {
   view->origin = ArgumentOrigin::kNumpy;
   view->writable = numpy_is_writable(array);
   view->device = nullptr;
+  view->array = reinterpret_cast<PyObject*>(const_cast<NumpyArray*>(&array));
 }
+
+namespace {
 
 // Arrays of libraries that we do not know by name.
 bool view_protocol(PyObject* object, ArgumentView* view) {
@@ -86,6 +92,10 @@ bool view_argument(PyObject* object, ArgumentView* view) {
   }
   if (is_torch_tensor(object)) {
     *view = view_torch_tensor(object);
+    return true;
+  }
+  if (is_mlx_array(object)) {
+    *view = view_mlx_array(object);
     return true;
   }
   // NumPy scalars offer __array_interface__ too, but are scalars; so are types and modules.

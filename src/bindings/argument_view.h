@@ -10,13 +10,15 @@
 #include <stdexcept>
 #include <string>
 
+#include "bindings/numpy_view.h"
 #include "runtime/common/device.h"
 #include "runtime/common/resource.h"
 #include "support/dtype.h"
 
 namespace enceladus {
 
-enum class ArgumentOrigin : uint8_t { kTensor, kNumpy, kTorch, kOther };
+enum class ArgumentOrigin : uint8_t { kTensor, kNumpy, kTorch, kMlx, kOther };
+constexpr size_t kArgumentOrigins = 5;
 
 struct ArgumentView {
   void* data = nullptr;  // of the first element; alignment facts are about this address
@@ -25,6 +27,12 @@ struct ArgumentView {
   DType dtype = DType::kFloat32;
   ArgumentOrigin origin = ArgumentOrigin::kOther;
   bool writable = false;
+  // Why it is not, where that is no flag of the array's own: "is a broadcast MLX array".
+  const char* unwritable_reason = nullptr;
+  PyObject* array = nullptr;  // the NumPy array in which the elements lie, borrowed; or null
+  // metal: the buffer of another library (id<MTLBuffer>) that holds the elements from there on.
+  void* foreign_buffer = nullptr;
+  uint64_t foreign_offset = 0;
   Device* device = nullptr;  // null: memory of the host, which every device takes
   // What an asynchronous launch lists in Launch::resources: the memory of a Tensor, borrowed, or
   // what `held` owns. Null for NumPy and torch: a launch that does not wait holds them with
@@ -51,6 +59,9 @@ class ArgumentProblem : public std::runtime_error {
 // False when the object is no array. Throws ArgumentProblem, or nanobind::python_error when the
 // object's own methods fail. Needs the interpreter lock.
 bool view_argument(PyObject* object, ArgumentView* view);
+
+// The view of a NumPy array; throws as `view_argument`.
+void view_numpy(const NumpyArray& array, ArgumentView* view);
 
 // A resource that keeps the object alive until it is released.
 Ref<Resource> hold_array(PyObject* object);

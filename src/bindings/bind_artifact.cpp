@@ -32,7 +32,8 @@ void bind_parameter(nb::module_& module) {
                    })
       .def_ro("is_pointer", &Parameter::is_pointer)
       .def_ro("is_read", &Parameter::is_read)
-      .def_ro("is_written", &Parameter::is_written);
+      .def_ro("is_written", &Parameter::is_written)
+      .def_ro("slot", &Parameter::slot);
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 
 #include "bindings/bindings.h"
 #include "bindings/build_identity.h"
+#include "bindings/host_memory.h"
 #include "bindings/launcher.h"
 #include "bindings/loaded_kernel.h"
+#include "bindings/mlx_view.h"
 #include "bindings/tuned_types.h"
 #ifdef ENCELADUS_HAS_CPU
 #include "codegen/cpu/host_target.h"
@@ -57,6 +59,9 @@ void bind_launch(nb::module_& module) {
   module.def("forbid_waiting", &set_waiting_forbidden, nb::arg("forbidden"),
              "While on, a launch of this thread that would wait for a host array raises.");
   module.def("set_async_numpy", &set_numpy_asynchronous, nb::arg("asynchronous"));
+  module.def("set_mlx_lazy", &set_mlx_lazy, nb::arg("lazy"));
+  module.def("wrapped_memory_count", &wrapped_memory_count,
+             "How many arrays of the host have memory that stays wrapped for Metal.");
   module.def("assembly", &assembly, nb::arg("llir"),
              "Assembly for this machine of LLVM IR text, as kept by compiled kernels.");
   module.def("host_identity", &host_identity,

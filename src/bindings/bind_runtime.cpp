@@ -69,6 +69,26 @@ void evict_caches() {
   device.evict_caches();
 }
 
+metal::MetalStream& metal_stream(const std::string& name) {
+  Device& device = find_device(name);
+  if (!is_metal(device))
+    throw nb::value_error(
+        (name + " is no Metal device, of which alone traces are captured").c_str());
+  return static_cast<metal::MetalDevice&>(device).default_stream();
+}
+
+void start_capture(const std::string& device, const std::string& path) {
+  metal::MetalStream& stream = metal_stream(device);
+  nb::gil_scoped_release unlocked;
+  stream.start_capture(path);
+}
+
+void stop_capture(const std::string& device) {
+  metal::MetalStream& stream = metal_stream(device);
+  nb::gil_scoped_release unlocked;
+  stream.stop_capture();
+}
+
 }  // namespace
 
 void bind_runtime(nb::module_& module) {
@@ -92,6 +112,8 @@ void bind_runtime(nb::module_& module) {
   module.def("queue_random_fill", &queue_random_fill, nb::arg("tensor"), nb::arg("normal"),
              nb::arg("seed"), nb::arg("offset"));
   module.def("evict_caches", &evict_caches);
+  module.def("start_capture", &start_capture, nb::arg("device"), nb::arg("path"));
+  module.def("stop_capture", &stop_capture, nb::arg("device"));
   nb::class_<PythonEvent>(module, "Event")
       .def(nb::init<>())
       .def("record", &PythonEvent::record)

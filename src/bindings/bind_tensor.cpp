@@ -13,6 +13,7 @@
 #include "bindings/bindings.h"
 #include "bindings/devices.h"
 #include "bindings/dlpack.h"
+#include "bindings/host_memory.h"
 #include "bindings/numpy_view.h"
 #include "bindings/python_buffer.h"
 #include "bindings/tensor.h"
@@ -73,6 +74,24 @@ nb::object tensor_from_numpy(nb::handle object) {
   tensor.storage = Ref<PythonBuffer>::adopt(
       new PythonBuffer(nb::borrow(object), reinterpret_cast<void*>(tensor.low),
                        static_cast<int64_t>(tensor.high - tensor.low)));
+  return make_tensor(std::move(tensor));
+}
+
+// A tensor of a Metal device that shares the memory of an array, which begins on a page and is in C
+// order; None where it is not, or where Metal refuses.
+nb::object metal_tensor_from_numpy(nb::handle object, const std::string& name) {
+  Device& device = find_device(name);
+  if (!is_metal(device)) return nb::none();
+  nb::object host = tensor_from_numpy(object);
+  TensorObject tensor = *nb::inst_ptr<TensorObject>(host);
+  if (tensor.low % metal::kPageBytes != 0 || tensor.low == tensor.high ||
+      !is_contiguous(tensor.layout))
+    return nb::none();
+  metal::WrappedMemory* memory = wrapped_memory(*reinterpret_cast<const NumpyArray*>(object.ptr()),
+                                                static_cast<metal::MetalDevice&>(device));
+  if (!memory || !memory->take_tensors()) return nb::none();
+  tensor.device = &device;
+  tensor.expose();
   return make_tensor(std::move(tensor));
 }
 
@@ -242,14 +261,14 @@ nb::object reshape_view(const TensorObject& tensor, const std::vector<int64_t>& 
   return layout ? with_layout(tensor, *layout, 0) : nb::none();
 }
 
-nb::object dlpack_capsule(const TensorObject& tensor, bool versioned, bool copied) {
+nb::object dlpack_capsule(const TensorObject& tensor, bool versioned, bool copied, bool as_host) {
   if (!versioned && !tensor.writable)
     throw nb::buffer_error("a read-only tensor needs DLPack 1.0: pass max_version=(1, 0)");
   if (tensor.device->shares_host_memory()) wait_for(tensor);
-  const uint64_t flags =
-      (tensor.writable ? 0 : dlpack::kReadOnly) | (copied ? dlpack::kIsCopied : 0);
-  return export_dlpack(tensor, versioned ? DlpackVersion::kVersioned : DlpackVersion::kUnversioned,
-                       flags);
+  return export_dlpack(tensor, {.is_versioned = versioned,
+                                .as_host = as_host,
+                                .flags = (tensor.writable ? 0 : dlpack::kReadOnly) |
+                                         (copied ? dlpack::kIsCopied : 0)});
 }
 
 void bind_fields(nb::class_<TensorObject>& cls) {
@@ -277,7 +296,7 @@ void bind_fields(nb::class_<TensorObject>& cls) {
 // What `view_argument` sees, for tests and for error messages: (origin, dtype, low, high,
 // writable), or None for something that is no array.
 nb::object describe_argument(nb::handle object) {
-  static constexpr const char* kOrigins[] = {"tensor", "numpy", "torch", "other"};
+  static constexpr const char* kOrigins[] = {"tensor", "numpy", "torch", "mlx", "other"};
   ArgumentView view;
   if (!view_argument(object.ptr(), &view)) return nb::none();
   return nb::make_tuple(kOrigins[static_cast<int>(view.origin)],
@@ -304,7 +323,7 @@ void bind_tensor(nb::module_& module) {
       .def("_transposed",
            [](const TensorObject& t) { return with_layout(t, reversed_axes(t.layout), 0); })
       .def("_wait", &wait_for)
-      .def("_dlpack", &dlpack_capsule, nb::arg("versioned"), nb::arg("copied"))
+      .def("_dlpack", &dlpack_capsule, nb::arg("versioned"), nb::arg("copied"), nb::arg("as_host"))
       .def("_upload", &upload, nb::arg("array"))
       .def("_copy_from", &copy_from, nb::arg("source"))
       .def("_fill_bytes", &fill_bytes, nb::arg("size"), nb::arg("bits"))
@@ -321,6 +340,8 @@ void bind_tensor(nb::module_& module) {
   module.def("allocate", &allocate, nb::arg("shape"), nb::arg("dtype"), nb::arg("zeroed"),
              nb::arg("device"));
   module.def("tensor_from_numpy", &tensor_from_numpy, nb::arg("array"));
+  module.def("metal_tensor_from_numpy", &metal_tensor_from_numpy, nb::arg("array"),
+             nb::arg("device"));
   module.def("tensor_from_dlpack",
              [](nb::handle object) { return make_tensor(import_dlpack(object)); });
 

@@ -12,8 +12,12 @@
 #include "bindings/argument_view.h"
 #include "bindings/bindings.h"
 #include "bindings/devices.h"
+#include "bindings/host_memory.h"
 #include "bindings/launch_errors.h"
+#include "bindings/launch_frameworks.h"
 #include "bindings/launch_submit.h"
+#include "bindings/mlx_view.h"
+#include "runtime/cpu/device.h"
 
 namespace nb = nanobind;
 
@@ -53,6 +57,7 @@ class TextKernel {
     return kernel;
   }
 
+  const Artifact& artifact() const { return artifact_; }
   void launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> threads, const nb::list& values);
 
  private:
@@ -60,10 +65,13 @@ class TextKernel {
     std::vector<uint64_t> slots;
     std::vector<uint64_t> extents;
     std::vector<uint16_t> host_arrays;
+    std::vector<PyObject*> host_objects;
     std::vector<Resource*> resources;
     std::vector<Ref<Resource>> held;
     Device* device = nullptr;
     std::optional<void*> native_stream;
+    std::vector<ForeignArray> foreign_arrays;
+    std::vector<PyObject*> objects;
     bool waits = false;
   };
   void add_array(size_t index, PyObject* value, Arguments& arguments) const;
@@ -73,8 +81,7 @@ class TextKernel {
   }
 
   bool runs_on(const Device& device) const {
-    if (is_cuda_) return device.kind() == DeviceKind::kCuda;
-    return device.kind() == DeviceKind::kMetal || device.kind() == DeviceKind::kMetalSim;
+    return is_cuda_ ? device.kind() == DeviceKind::kCuda : is_metal(device);
   }
 
   Artifact artifact_;
@@ -93,6 +100,10 @@ void TextKernel::add_array(size_t index, PyObject* value, Arguments& arguments) 
     raise(problem.kind() == ArgumentProblem::Kind::kType ? PyExc_TypeError : PyExc_ValueError,
           named(index) + problem.what());
   }
+  if (!is_cuda_ && view.origin == ArgumentOrigin::kTorch && view.device == &cpu::device())
+    raise(PyExc_ValueError, named(index) +
+                                "is a torch tensor on the CPU; pass x.to(\"mps\"), or "
+                                "x.numpy()");
   const bool both_bytes = byte_size(view.dtype) == 1 && byte_size(parameter.dtype) == 1 &&
                           (is_bool(view.dtype) || is_bool(parameter.dtype));
   if (!takes_any_[index] && view.dtype != parameter.dtype && !both_bytes)
@@ -100,9 +111,12 @@ void TextKernel::add_array(size_t index, PyObject* value, Arguments& arguments) 
                                std::string(info(view.dtype).python_name) + ", but is declared " +
                                std::string(info(parameter.dtype).python_name));
   if (parameter.is_written && !view.writable)
-    raise(PyExc_ValueError, named(index) + "is read-only, but is not declared `const`");
+    raise(PyExc_ValueError, named(index) +
+                                (view.unwritable_reason ? view.unwritable_reason : "is read-only") +
+                                ", but is not declared `const`");
   if (view.device == nullptr) {
     arguments.host_arrays.push_back(static_cast<uint16_t>(index));
+    arguments.host_objects.push_back(view.array);
   } else if (arguments.device == nullptr) {
     arguments.device = view.device;
   } else if (arguments.device != view.device) {
@@ -112,6 +126,9 @@ void TextKernel::add_array(size_t index, PyObject* value, Arguments& arguments) 
   const bool is_in_stream = view.origin == ArgumentOrigin::kTensor || view.native_stream;
   arguments.waits = arguments.waits || !is_in_stream;
   if (view.native_stream) arguments.native_stream = view.native_stream;
+  if (view.foreign_buffer)
+    arguments.foreign_arrays.push_back(
+        {static_cast<uint16_t>(index), view.foreign_buffer, view.foreign_offset});
   arguments.slots.push_back(reinterpret_cast<uint64_t>(view.data));
   arguments.extents.insert(arguments.extents.end(), {view.low, view.high});
   if (view.resource != nullptr) arguments.resources.push_back(view.resource);
@@ -136,8 +153,11 @@ Kernel& TextKernel::loaded(Device& device) {
 void TextKernel::launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> threads,
                         const nb::list& values) {
   Arguments arguments;
+  const MlxEagerly eagerly;
   for (size_t i = 0; i < artifact_.parameters.size(); ++i) {
-    if (artifact_.parameters[i].is_pointer) {
+    const bool is_array = artifact_.parameters[i].is_pointer;
+    arguments.objects.push_back(is_array ? nb::handle(values[i]).ptr() : nullptr);
+    if (is_array) {
       add_array(i, nb::handle(values[i]).ptr(), arguments);
       continue;
     }
@@ -149,6 +169,7 @@ void TextKernel::launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> thre
     raise(PyExc_ValueError, "`" + artifact_.kernel + "` is a " + (is_cuda_ ? "CUDA" : "Metal") +
                                 " kernel, but is launched on " + device.name());
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return;
+  const WrappedArrays memory(arguments.host_objects, device);
   const Launch request{.kernel = &loaded(device),
                        .parameters = arguments.slots,
                        .extents = arguments.extents,
@@ -156,7 +177,11 @@ void TextKernel::launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> thre
                        .threads = threads,
                        .resources = arguments.resources,
                        .host_arrays = arguments.host_arrays,
+                       .host_memory = memory.buffers(),
+                       .foreign_arrays = arguments.foreign_arrays,
                        .native_stream = arguments.native_stream};
+  if (!arguments.foreign_arrays.empty())
+    return submit_on_mps(device, request, arguments.objects, nb::find(this));
   submit_launch(device.default_stream(), request,
                 arguments.waits ? Submission::kWaits : Submission::kQueues);
 }
@@ -164,7 +189,10 @@ void TextKernel::launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> thre
 }  // namespace
 
 void bind_text_kernel(nb::module_& module) {
-  nb::class_<TextKernel>(module, "TextKernel")
+  nb::class_<TextKernel>(module, "TextKernel", nb::dynamic_attr())
+      .def_prop_ro(
+          "artifact", [](const TextKernel& kernel) -> const Artifact& { return kernel.artifact(); },
+          nb::rv_policy::reference_internal)
       .def(nb::init<const std::string&, const std::string&, const std::vector<ParameterTuple>&,
                     int32_t, const std::string&>(),
            nb::arg("name"), nb::arg("source"), nb::arg("parameters"), nb::arg("language_version"),

@@ -123,6 +123,13 @@ Device& find_device(const std::string& name) {
   refuse(name, present);
 }
 
+metal::MetalDevice* metal_device() {
+  Device& current = current_device();
+  for (metal::MetalDevice* device : metal_devices())
+    if (device == &current || device->kind() == DeviceKind::kMetal) return device;
+  return nullptr;
+}
+
 Device& cuda_device(int index) { return find_device("cuda:" + std::to_string(index)); }
 
 Device& current_device() {

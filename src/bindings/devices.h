@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/common/device.h"
+#include "runtime/metal/device.h"
 
 namespace enceladus {
 
@@ -14,6 +15,12 @@ const std::vector<Device*>& all_devices();
 std::vector<Device*> started_devices();
 // Throws std::invalid_argument that lists what is here where there is none of that name.
 Device& find_device(const std::string& name);
+// Where arrays of other libraries on Metal are: the current device if it is Metal's (so that the
+// simulator can stand in), else Apple's; null where there is none.
+metal::MetalDevice* metal_device();
+inline bool is_metal(const Device& device) {
+  return device.kind() == DeviceKind::kMetal || device.kind() == DeviceKind::kMetalSim;
+}
 // By CUDA's own number; the same error.
 Device& cuda_device(int index);
 

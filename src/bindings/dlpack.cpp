@@ -50,11 +50,13 @@ dlpack::ElementType element_type(DType dtype) {
 template <class Managed>
 class DlpackBuffer : public Buffer {
  public:
-  DlpackBuffer(Managed* managed, void* data, int64_t bytes)
-      : Buffer(data, bytes), managed_(managed) {
+  // `place`: what makes the memory known to a Metal device.
+  DlpackBuffer(Managed* managed, Ref<Buffer> place, void* data, int64_t bytes)
+      : Buffer(data, bytes), managed_(managed), place_(std::move(place)) {
     expose();
   }
   ~DlpackBuffer() override {
+    place_ = {};  // before its memory goes
     if (!managed_->deleter || !Py_IsInitialized()) return;
     nb::gil_scoped_acquire lock;
     managed_->deleter(managed_);
@@ -63,6 +65,7 @@ class DlpackBuffer : public Buffer {
 
  private:
   Managed* managed_;
+  Ref<Buffer> place_;
 };
 
 // The stream on which memory of a GPU is to be ready: the driver's default one, called 1.
@@ -87,6 +90,8 @@ Device& device_of(nb::handle object) {
   if (type == dlpack::kCpu || type == dlpack::kPinned) return cpu::device();
   if (type == dlpack::kCuda || type == dlpack::kManaged)
     return cuda_device(nb::cast<int>(nb::int_(device[1])));
+  if (type == dlpack::kMetal)
+    if (Device* device = metal_device()) return *device;
   throw ArgumentProblem(ArgumentProblem::Kind::kValue,
                         "lies on DLPack device type " + std::to_string(type) +
                             ", which kernels cannot reach; copy it to the CPU first");
@@ -109,13 +114,21 @@ template <class Managed>
 TensorObject take_over(Managed* managed, Device& device, bool writable) {
   const dlpack::Tensor& source = managed->tensor;
   TensorObject tensor;
-  tensor.data = static_cast<char*>(source.data) + source.byte_offset;
   tensor.dtype = required_dtype(source.element_type);
   tensor.writable = writable;
   tensor.device = &device;
+  void* first = source.data;
+  Ref<Buffer> place;
+  if (is_metal(device) && source.device.type != dlpack::kMetal) {
+    tensor.device = &cpu::device();  // MLX gives the host's address of what it says is Metal's
+  } else if (is_metal(device) && source.data) {
+    place = static_cast<metal::MetalDevice&>(device).import_buffer(source.data);
+    first = place->data();
+  }
+  tensor.data = static_cast<char*>(first) + source.byte_offset;
   tensor.set_layout(layout_of(source));
   tensor.storage = Ref<DlpackBuffer<Managed>>::adopt(
-      new DlpackBuffer<Managed>(managed, reinterpret_cast<void*>(tensor.low),
+      new DlpackBuffer<Managed>(managed, std::move(place), reinterpret_cast<void*>(tensor.low),
                                 static_cast<int64_t>(tensor.high - tensor.low)));
   return tensor;
 }
@@ -132,17 +145,27 @@ void delete_export(Managed* managed) {
   delete managed;
 }
 
+// Fills in where the elements are.
+void set_place(const TensorObject& tensor, bool as_host, dlpack::Tensor& result) {
+  result.data = tensor.data;
+  result.device = as_host ? dlpack::Device{dlpack::kCpu, 0} : dlpack_device(*tensor.device);
+  if (as_host || !is_metal(*tensor.device)) return;
+  const metal::BoundPointer found = static_cast<metal::MetalDevice&>(*tensor.device)
+                                        .find(reinterpret_cast<uint64_t>(tensor.data));
+  result.data = found.buffer;
+  result.byte_offset = found.offset;
+}
+
 template <class Managed>
-Managed* new_export(const TensorObject& tensor) {
+Managed* new_export(const TensorObject& tensor, bool as_host) {
   auto context = std::make_unique<ExportContext>(ExportContext{tensor.storage, tensor.layout});
   auto* managed = new Managed{};
-  managed->tensor = {.data = tensor.data,
-                     .device = dlpack_device(*tensor.device),
-                     .rank = context->layout.rank,
-                     .element_type = element_type(tensor.dtype),
-                     .shape = context->layout.shape,
-                     .strides = context->layout.strides,
-                     .byte_offset = 0};
+  dlpack::Tensor& result = managed->tensor;
+  result.rank = context->layout.rank;
+  result.element_type = element_type(tensor.dtype);
+  result.shape = context->layout.shape;
+  result.strides = context->layout.strides;
+  set_place(tensor, as_host, result);
   managed->deleter = &delete_export<Managed>;
   managed->context = context.release();
   return managed;
@@ -163,6 +186,7 @@ constexpr const char* kVersionedName = "dltensor_versioned";
 
 dlpack::Device dlpack_device(const Device& device) {
   if (device.kind() == DeviceKind::kCuda) return {dlpack::kCuda, cuda::ordinal(device)};
+  if (is_metal(device)) return {dlpack::kMetal, 0};
   return {dlpack::kCpu, 0};
 }
 
@@ -196,16 +220,16 @@ TensorObject import_dlpack(nb::handle object) {
   return tensor;
 }
 
-nb::object export_dlpack(const TensorObject& tensor, DlpackVersion version, uint64_t flags) {
+nb::object export_dlpack(const TensorObject& tensor, const DlpackExport& options) {
   tensor.expose();
-  if (version == DlpackVersion::kUnversioned) {
-    auto* managed = new_export<ManagedTensor>(tensor);
+  if (!options.is_versioned) {
+    auto* managed = new_export<ManagedTensor>(tensor, options.as_host);
     return nb::steal(PyCapsule_New(
         managed, kName, [](PyObject* capsule) { delete_capsule<ManagedTensor>(capsule, kName); }));
   }
-  auto* managed = new_export<ManagedTensorVersioned>(tensor);
+  auto* managed = new_export<ManagedTensorVersioned>(tensor, options.as_host);
   managed->version = {1, 0};
-  managed->flags = flags;
+  managed->flags = options.flags;
   return nb::steal(PyCapsule_New(managed, kVersionedName, [](PyObject* capsule) {
     delete_capsule<ManagedTensorVersioned>(capsule, kVersionedName);
   }));

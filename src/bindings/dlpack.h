@@ -1,5 +1,6 @@
 // The DLPack exchange format, versions 0 and 1: its structs (a stable C layout), and the way from
-// and to our tensors. Memory of the CPU and of NVIDIA GPUs.
+// and to our tensors. Memory of the CPU, of NVIDIA GPUs and of Metal, where `data` is a buffer's
+// handle (id<MTLBuffer>) and `byte_offset` leads to the elements.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -70,13 +71,14 @@ struct ExchangeApi {
 constexpr int32_t kCpu = 1;
 constexpr int32_t kCuda = 2;
 constexpr int32_t kPinned = 3;  // host memory of CUDA
+constexpr int32_t kMetal = 8;
 constexpr int32_t kManaged = 13;
 constexpr uint64_t kReadOnly = 1;
 constexpr uint64_t kIsCopied = 2;
 
 }  // namespace dlpack
 
-// How DLPack names a device; memory that the host shares counts as the CPU's.
+// How DLPack names a device.
 dlpack::Device dlpack_device(const Device& device);
 
 // Nothing for a type that kernels do not have.
@@ -86,8 +88,12 @@ std::optional<DType> dlpack_dtype(const dlpack::ElementType& type);
 // when it lies on another device or has a type that kernels do not have.
 TensorObject import_dlpack(nanobind::handle object);
 
-enum class DlpackVersion : uint8_t { kUnversioned, kVersioned };
+struct DlpackExport {
+  bool is_versioned = false;
+  bool as_host = false;  // as memory of the CPU, which the device must share
+  uint64_t flags = 0;
+};
 // A capsule that owns a reference to the tensor's memory.
-nanobind::object export_dlpack(const TensorObject& tensor, DlpackVersion version, uint64_t flags);
+nanobind::object export_dlpack(const TensorObject& tensor, const DlpackExport& options);
 
 }  // namespace enceladus

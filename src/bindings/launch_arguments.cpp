@@ -141,13 +141,19 @@ void LaunchArguments::add_array(size_t index, ArgumentView& view, KeyWriter& key
   uint64_t address = reinterpret_cast<uint64_t>(view.data);
   add_pointer(index, view.dtype, address % 16 == 0, key);
   arguments_[index].writable = view.writable;
+  arguments_[index].unwritable_reason = view.unwritable_reason;
   arguments_[index].origin = view.origin;
   int& first = first_[static_cast<size_t>(view.origin)];
   if (first < 0) first = static_cast<int>(index);
-  if (view.device == nullptr)
+  if (view.device == nullptr) {
+    host_objects_[host_count_] = view.array;
     host_slots_[host_count_++] = static_cast<uint16_t>(slots_);
-  else
+  } else {
     note_device(index, view.device);
+  }
+  if (view.foreign_buffer)
+    foreign_arrays_.push_back(
+        {static_cast<uint16_t>(slots_), view.foreign_buffer, view.foreign_offset});
   arrays_[array_count_++] = {static_cast<uint16_t>(index), static_cast<uint16_t>(slots_)};
   push_slot(address, view.low, view.high);
   if (view.native_stream) native_stream_ = view.native_stream;

@@ -31,6 +31,7 @@ struct Argument {
   bool writable;  // arrays
   ArgumentOrigin origin;
   PyObject* value;  // borrowed from the call, or from LaunchArguments::converted
+  const char* unwritable_reason = nullptr;  // as in ArgumentView
 };
 
 // Whether a launch is meant (real values), or a compilation for stand-ins (MockTensor, dtypes).
@@ -56,10 +57,13 @@ class LaunchArguments {
   const Argument& argument(size_t index) const { return arguments_[index]; }
   // Null where no array argument lies on a device of its own: any device will do.
   Device* device() const { return device_; }
-  // Slots of arrays in the host's memory.
   // The stream of the library that a GPU's array belongs to.
   std::optional<void*> native_stream() const { return native_stream_; }
+  // Slots of arrays in the host's memory.
   std::span<const uint16_t> host_arrays() const { return {host_slots_, host_count_}; }
+  // The NumPy array in which each of these lies; null where there is none. Borrowed.
+  std::span<PyObject* const> host_objects() const { return {host_objects_, host_count_}; }
+  std::span<const ForeignArray> foreign_arrays() const { return foreign_arrays_; }
   // Index of the first argument of an origin; -1 where there is none.
   int first_of(ArgumentOrigin origin) const { return first_[static_cast<size_t>(origin)]; }
 
@@ -91,19 +95,21 @@ class LaunchArguments {
   Device* device_ = nullptr;
   size_t device_argument_ = 0;
   std::optional<void*> native_stream_;
-  int first_[4] = {-1, -1, -1, -1};
+  int first_[kArgumentOrigins] = {-1, -1, -1, -1, -1};
   size_t slots_ = 0;
   size_t array_count_ = 0;
   size_t host_count_ = 0;
   size_t resource_count_ = 0;
   std::vector<Ref<Resource>> held_;
   std::vector<nanobind::object> converted_;
+  std::vector<ForeignArray> foreign_arrays_;
   // Only the first `count()` (arguments), `slots_`, `array_count_` elements are filled.
   Argument arguments_[kMostParameters];
   uint64_t slot_bits_[kMostParameters];
   uint64_t extents_[2 * kMostParameters];
   Resource* resources_[kMostParameters];
   uint16_t host_slots_[kMostParameters];
+  PyObject* host_objects_[kMostParameters];
   struct ArraySlot {
     uint16_t parameter;
     uint16_t slot;

@@ -1,11 +1,14 @@
 #include "bindings/launcher.h"
 
 #include "bindings/devices.h"
+#include "bindings/host_memory.h"
 #include "bindings/launch_arguments.h"
 #include "bindings/launch_environment.h"
 #include "bindings/launch_errors.h"
+#include "bindings/launch_frameworks.h"
 #include "bindings/launch_specialize.h"
 #include "bindings/launch_submit.h"
+#include "bindings/mlx_view.h"
 #include "bindings/tensor.h"
 
 namespace nb = nanobind;
@@ -41,17 +44,18 @@ void check_writable(const LaunchArguments& arguments, const Artifact& artifact) 
     if (argument.kind == ArgumentKind::kConstexpr) continue;
     if (!argument.writable && argument.kind == ArgumentKind::kPointer &&
         artifact.parameters[slot].is_written)
-      raise(PyExc_ValueError, "argument `" + artifact.parameters[slot].name + "` of `" +
-                                  arguments.kernel().name +
-                                  "` is read-only, but the kernel stores to it; pass a writable "
-                                  "copy");
+      raise(PyExc_ValueError,
+            "argument `" + artifact.parameters[slot].name + "` of `" + arguments.kernel().name +
+                "` " + (argument.unwritable_reason ? argument.unwritable_reason : "is read-only") +
+                ", but the kernel stores to it; pass a writable copy");
     ++slot;
   }
 }
 
 // The argument that makes the launch wait for its result; -1 where it need not.
 int waiting_argument(const LaunchArguments& arguments) {
-  if (int other = arguments.first_of(ArgumentOrigin::kOther); other >= 0) return other;
+  for (ArgumentOrigin origin : {ArgumentOrigin::kOther, ArgumentOrigin::kMlx})
+    if (int other = arguments.first_of(origin); other >= 0) return other;
   return numpy_asynchronous ? -1 : arguments.first_of(ArgumentOrigin::kNumpy);
 }
 
@@ -86,15 +90,33 @@ Launch launch_request(const LaunchArguments& arguments, Kernel& kernel, const Gr
   return request;
 }
 
-void submit(LaunchArguments& arguments, Kernel& kernel, const Grid& grid, Device& device) {
+// The Python objects of the slots, null for scalars.
+std::vector<PyObject*> slot_objects(const LaunchArguments& arguments) {
+  std::vector<PyObject*> objects;
+  for (size_t index = 0; index < arguments.count(); ++index) {
+    const Argument& argument = arguments.argument(index);
+    if (argument.kind == ArgumentKind::kConstexpr) continue;
+    objects.push_back(argument.kind == ArgumentKind::kPointer ? argument.value : nullptr);
+  }
+  return objects;
+}
+
+void submit(LaunchArguments& arguments, const Specialization& variant, const Grid& grid,
+            Device& device) {
+  Launch request = launch_request(arguments, *variant.kernel, grid);
+  if (device.kind() != DeviceKind::kCpu) request.host_arrays = arguments.host_arrays();
+  if (!arguments.foreign_arrays().empty()) {
+    request.foreign_arrays = arguments.foreign_arrays();
+    return submit_on_mps(device, request, slot_objects(arguments), variant.compiled);
+  }
   int waits_for = waiting_argument(arguments);
   if (waits_for >= 0 && waiting_forbidden)
     refuse_waiting(arguments, static_cast<size_t>(waits_for));
   // PyTorch's own CPU operations do not wait for ours; on CUDA both are in one stream.
   bool waits = waits_for >= 0 || (arguments.first_of(ArgumentOrigin::kTorch) >= 0 &&
                                   device.kind() != DeviceKind::kCuda);
-  Launch request = launch_request(arguments, kernel, grid);
-  if (device.kind() != DeviceKind::kCpu) request.host_arrays = arguments.host_arrays();
+  const WrappedArrays memory(arguments.host_objects(), device);
+  request.host_memory = memory.buffers();
   request.native_stream = arguments.native_stream();
   Stream& stream = device.default_stream();
   if (waits && !stream.may_take_long(request))
@@ -112,13 +134,13 @@ Device& device_of(const LaunchArguments& arguments) {
   const int torch = arguments.first_of(ArgumentOrigin::kTorch);
   if (torch < 0 || arguments.device()->kind() != DeviceKind::kCpu) return *arguments.device();
   const Device& current = current_device();
-  const bool is_metal = current.kind() == DeviceKind::kMetal;
-  if (!is_metal && current.kind() != DeviceKind::kMetalSim) return *arguments.device();
+  if (!is_metal(current)) return *arguments.device();
   const KernelState& kernel = arguments.kernel();
   raise(PyExc_ValueError,
         "argument `" + kernel.parameters[static_cast<size_t>(torch)].text + "` of `" + kernel.name +
             "` is a torch tensor on the CPU, but the current device is " + current.name() +
-            "; pass " + (is_metal ? "x.to(\"mps\")" : "x.numpy()") +
+            "; pass x.to(\"mps\")" +
+            (current.kind() == DeviceKind::kMetal ? "" : " on a Mac, x.numpy() here") +
             ", or launch inside `with enceladus.device(\"cpu\")`");
 }
 
@@ -149,7 +171,14 @@ void launch(PyObject* self, const GridSource& source, const CallArguments& call)
   std::shared_ptr<Specialization> variant = find_or_specialize(
       self, kernel, arguments, key, {bound.options, device, debug, Purpose::kLaunch});
   check_writable(arguments, variant->kernel->artifact());
-  submit(arguments, *variant->kernel, grid, device);
+  if (arguments.first_of(ArgumentOrigin::kMlx) >= 0 && mlx_is_lazy()) {
+    const Launch request = launch_request(arguments, *variant->kernel, grid);
+    if (is_metal(device) && join_mlx_graph(request, slot_objects(arguments), variant->compiled))
+      return;
+    const MlxEagerly eagerly;
+    return launch(self, source, call);
+  }
+  submit(arguments, *variant, grid, device);
 }
 
 nb::object prepare(PyObject* self, const CallArguments& call) {

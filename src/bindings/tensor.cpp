@@ -66,6 +66,10 @@ void print_device_lines(Stream& stream) {
 }
 
 void wait_for(const TensorObject& tensor) {
+  if (tensor.storage->is_exposed()) {  // launches may use the memory by another tensor
+    Stream& queue = tensor.device->default_stream();
+    return wait_for_stream(queue, queue.newest());
+  }
   Stream* stream = tensor.storage->last_stream();
   if (stream) wait_for_stream(*stream, tensor.storage->last_ticket());
 }

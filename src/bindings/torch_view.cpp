@@ -8,6 +8,7 @@
 #include "bindings/devices.h"
 #include "bindings/dlpack.h"
 #include "runtime/cpu/device.h"
+#include "runtime/metal/device.h"
 
 namespace enceladus {
 namespace nb = nanobind;
@@ -137,11 +138,32 @@ bool view_by_exchange(PyObject* object, ArgumentView* view) {
   return true;
 }
 
-// For PyTorch without the exchange API.
+// A tensor on mps: its storage's address is the handle of a buffer.
+void view_mps(PyObject* object, ArgumentView* view) {
+  metal::MetalDevice* device = metal_device();
+  if (!device)
+    throw ArgumentProblem(Kind::kValue, "is a torch tensor on mps, but there is no Metal device");
+  const nb::handle tensor(object);
+  nb::object storage = tensor.attr("untyped_storage")();
+  view->device = device;
+  view->foreign_buffer = reinterpret_cast<void*>(nb::cast<uintptr_t>(storage.attr("data_ptr")()));
+  view->foreign_offset = nb::cast<uint64_t>(tensor.attr("storage_offset")()) *
+                         static_cast<uint64_t>(byte_size(torch_dtype(object)));
+  if (!view->foreign_buffer) {  // it has no elements
+    view->device = nullptr;
+    return;
+  }
+  view->data =
+      reinterpret_cast<void*>(device->address_of(view->foreign_buffer) + view->foreign_offset);
+}
+
+// For PyTorch without the exchange API, and for mps.
 void view_device(PyObject* object, ArgumentView* view) {
   if (attribute(object, names()->is_cpu).ptr() == Py_True) return;
   nb::object device = nb::handle(object).attr("device");
-  if (text(device.attr("type")) != "cuda")
+  const std::string type = text(device.attr("type"));
+  if (type == "mps") return view_mps(object, view);
+  if (type != "cuda")
     throw ArgumentProblem(Kind::kValue, "is a torch tensor on " + text(device) +
                                             ", which kernels cannot reach; `.to(\"cpu\")` of it "
                                             "can be passed");
@@ -179,7 +201,7 @@ ArgumentView view_torch_tensor(PyObject* object) {
                           "is a view that torch negates lazily: pass `.resolve_neg()` of it");
   if (view_by_exchange(object, &view)) return view;
   view_device(object, &view);
-  view.data = address_of(object);
+  if (view.device == &cpu::device() || view.native_stream) view.data = address_of(object);
   view.dtype = torch_dtype(object);
   view.low = reinterpret_cast<uint64_t>(view.data);
   view.high = view.low + torch_extent(object, view.dtype);

@@ -10,7 +10,7 @@ namespace enceladus {
 
 bool is_torch_tensor(PyObject* object);
 // For objects that `is_torch_tensor` accepts. A tensor that requires gradients is taken as it is,
-// as Triton takes it. Throws ArgumentProblem for devices other than CPUs and NVIDIA GPUs.
+// as Triton takes it. Throws ArgumentProblem for devices other than CPUs, NVIDIA and Apple GPUs.
 ArgumentView view_torch_tensor(PyObject* object);
 
 }  // namespace enceladus

@@ -45,7 +45,7 @@ LARGEST_FLOAT8 = {"float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
 
 
 def dtype_name(dtype: Any) -> str:
-    """Our name of a dtype given as a string, a NumPy dtype or type, a `tl` or a torch dtype.
+    """Our name of a dtype: a string, NumPy's dtype or type, `tl`'s, torch's or MLX's.
 
     Python's `bool`, `int` and `float` mean int1, int32 and float32, as in a kernel.
 
@@ -61,8 +61,8 @@ def dtype_name(dtype: Any) -> str:
     elif isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
         found = _from_numpy(np.dtype(dtype))
     else:
-        # `tl.float32` has a name; `torch.float32` prints as its own.
-        text = getattr(dtype, "name", None) or str(dtype).rpartition("torch.")[2]
+        # `tl.float32` has a name; `torch.float32` and `mlx.core.float32` print as their own.
+        text = getattr(dtype, "name", None) or str(dtype).rpartition(".")[2]
         found = _ALIASES.get(text, text) if text in DTYPE_NAMES or text in _ALIASES else None
     if found is None:
         raise TypeError(f"{dtype!r} is no dtype of a tensor; there are {', '.join(DTYPE_NAMES)}")

@@ -1,7 +1,9 @@
-"""Helpers for functions that take a Tensor, a NumPy array or a PyTorch tensor alike."""
+"""Helpers for functions that take arrays of any library alike."""
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,8 @@ def element_strides(x: Any) -> tuple[int, ...]:
         return x.strides
     if callable(getattr(x, "stride", None)):
         return tuple(int(stride) for stride in x.stride())
+    if is_mlx(x):  # kernels see them in C order
+        return tuple(math.prod(x.shape[axis + 1 :]) for axis in range(len(x.shape)))
     if strides is None:
         raise TypeError(f"an object of type {type(x).__name__} shows no strides")
     size = int(x.dtype.itemsize)
@@ -47,7 +51,7 @@ def new_empty(like: Any, shape: Any = None, dtype: Any = None) -> Any:
     """An array of the library and device of `like`, its elements undefined.
 
     Args:
-        like: a Tensor, a NumPy array or a PyTorch tensor.
+        like: a Tensor, a NumPy array, a PyTorch tensor or an MLX array.
         shape: an int or a tuple; the shape of `like` where it is None.
         dtype: anything that `enceladus.empty` takes; that of `like` where it is None.
 
@@ -71,6 +75,10 @@ def _new(like: Any, shape: Any, dtype: Any, fill: str) -> Any:
     if isinstance(like, np.ndarray):
         create = getattr(np, fill)
         return create(extents, like.dtype if dtype is None else numpy_dtype(dtype))
+    if is_mlx(like):
+        mx = sys.modules["mlx.core"]  # which has no arrays of undefined elements
+        chosen = like.dtype if dtype is None else getattr(mx, mlx_name(dtype))
+        return mx.zeros(extents, chosen)
     create = getattr(like, f"new_{fill}", None)
     if create is None:
         raise TypeError(
@@ -79,10 +87,20 @@ def _new(like: Any, shape: Any, dtype: Any, fill: str) -> Any:
     return create(extents, dtype=_torch_dtype(like, dtype))
 
 
+def is_mlx(x: Any) -> bool:
+    """Whether an object is an MLX array."""
+    mx = sys.modules.get("mlx.core")
+    return mx is not None and isinstance(x, mx.array)
+
+
+def mlx_name(dtype: Any) -> str:
+    """MLX's name of a dtype."""
+    name = dtype_name(dtype)
+    return "bool_" if name == "int1" else name
+
+
 def _torch_dtype(like: Any, dtype: Any) -> Any:
     if dtype is None:
         return like.dtype
-    import sys
-
     name = dtype_name(dtype)
     return getattr(sys.modules["torch"], "bool" if name == "int1" else name)

@@ -7,6 +7,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from enceladus.interop.mlx import evaluated
+from enceladus.interop.neutral import is_mlx
 from enceladus.interpreter.memory import Memory
 from enceladus.interpreter.numpy_types import Array, dtype_of
 from enceladus.interpreter.promotion import is_number, literal_type, to_value
@@ -39,7 +41,7 @@ def _argument(name: str, value: Any) -> object:
 
 
 def host_view(name: str, value: Any) -> Array:
-    """A NumPy array over the memory of an array argument, never a copy.
+    """A NumPy array over the memory of an array argument, never a copy of one that can be written.
 
     Raises:
         TypeError: the argument is no array, or its memory is not the host's.
@@ -49,6 +51,9 @@ def host_view(name: str, value: Any) -> Array:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         return _torch_view(torch, value)
+    if is_mlx(value):
+        host: Array = evaluated(value)[0]
+        return host
     if hasattr(value, "numpy"):
         view = value.numpy()
         if isinstance(view, np.ndarray):

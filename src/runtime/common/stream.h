@@ -10,11 +10,19 @@
 #include <span>
 #include <string>
 
+#include "runtime/common/buffer.h"
 #include "runtime/common/event.h"
 #include "runtime/common/kernel.h"
 #include "runtime/common/resource.h"
 
 namespace enceladus {
+
+// An array in another library's buffer of the same device.
+struct ForeignArray {
+  uint16_t parameter;
+  void* buffer;     // metal: id<MTLBuffer>
+  uint64_t offset;  // bytes
+};
 
 // One launch, ready to run. Everything is copied or stamped by the stream, so the struct and what
 // it points to may be dropped as soon as the call returns.
@@ -29,6 +37,10 @@ struct Launch {
   // Parameters that are addresses of host memory which the device does not share: it copies or maps
   // what `extents` says, reading and writing only what the artifact's parameters say.
   std::span<const uint16_t> host_arrays = {};
+  // Metal: the wrapped memory in which each of these lies; empty where one lies in none.
+  std::span<Buffer* const> host_memory = {};
+  // Metal: parameters whose buffer is not to be found by their address.
+  std::span<const ForeignArray> foreign_arrays = {};
   // A framework's own stream on which the launch must run in place of this one.
   std::optional<void*> native_stream = {};
 };

@@ -5,6 +5,7 @@
 namespace enceladus::metal {
 namespace {
 
+constexpr int64_t kTraceDocument = 2;            // MTLCaptureDestinationGPUTraceDocument
 constexpr int64_t kLogLevelDebug = 1;            // MTLLogLevelDebug
 constexpr int64_t kLogBytes = int64_t{8} << 20;  // what one command buffer may log
 
@@ -108,6 +109,31 @@ Owned Api::new_command_buffer_descriptor(Id log_state) const {
   objc_.send<void, uint64_t>(descriptor.get(), s_.set_error_options, kExecutionStatus);
   if (log_state) objc_.send<void, Id>(descriptor.get(), s_.set_log_state, log_state);
   return descriptor;
+}
+
+Id Api::capture_manager() const {
+  const Id type = objc_.class_named("MTLCaptureManager");
+  return type ? objc_.send<Id>(type, s_.shared_capture_manager) : nullptr;
+}
+
+std::string Api::start_capture(Id device, const std::string& path) const {
+  const Id manager = capture_manager();
+  if (!manager) return "sharedCaptureManager: nil";
+  if (!objc_.send<Boolean, int64_t>(manager, s_.supports_destination, kTraceDocument))
+    return "this process may not write GPU traces";
+  const Owned descriptor = make("MTLCaptureDescriptor");
+  const Id url = objc_.send<Id, Id>(objc_.class_named("NSURL"), s_.file_url, string(path));
+  if (!descriptor || !url) return "fileURLWithPath: nil";
+  objc_.send<void, Id>(descriptor.get(), s_.set_capture_object, device);
+  objc_.send<void, int64_t>(descriptor.get(), s_.set_destination, kTraceDocument);
+  objc_.send<void, Id>(descriptor.get(), s_.set_output_url, url);
+  Id error = nullptr;
+  if (objc_.send<Boolean, Id, Id*>(manager, s_.start_capture, descriptor.get(), &error)) return "";
+  return "startCaptureWithDescriptor: " + error_text(error);
+}
+
+void Api::stop_capture() const {
+  if (const Id manager = capture_manager()) objc_.send<void>(manager, s_.stop_capture);
 }
 
 }  // namespace enceladus::metal

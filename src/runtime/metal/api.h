@@ -65,6 +65,8 @@ class Api {
                                                                 pages, bytes, 0, nullptr));
   }
   void* contents(Id buffer) const { return objc_.send<void*>(buffer, s_.contents); }
+  uint64_t length(Id buffer) const { return objc_.send<uint64_t>(buffer, s_.length); }
+  uint64_t gpu_address(Id buffer) const { return objc_.send<uint64_t>(buffer, s_.gpu_address); }
   uint64_t signaled_value(Id event) const { return objc_.send<uint64_t>(event, s_.signaled_value); }
 
   struct Result {
@@ -140,7 +142,13 @@ class Api {
   }
   void end_encoding(Id encoder) const { objc_.send<void>(encoder, s_.end_encoding); }
 
+  // Starts recording what the device does into a trace document at a path. Gives why it did not;
+  // empty: it does.
+  std::string start_capture(Id device, const std::string& path) const;
+  void stop_capture() const;
+
  private:
+  Id capture_manager() const;
   static int64_t nanoseconds(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
   Owned new_compile_options(const SourceOptions& options) const;
 

@@ -44,10 +44,13 @@ BatchEncoder::BatchEncoder(Context& context, Id queue, Id log_state)
 
 void BatchEncoder::bind(uint32_t index, BoundPointer pointer) {
   BoundPointer& bound = bound_[index];
+  if (bound == pointer) return;
   if (bound.buffer != pointer.buffer)
     api_.set_buffer(encoder_.get(), pointer.buffer, pointer.offset, index);
-  else if (bound.offset != pointer.offset)
+  else
     api_.set_buffer_offset(encoder_.get(), pointer.offset, index);
+  if (context_.set_extent && pointer.bytes != BoundPointer::kUnknown)
+    context_.set_extent(encoder_.get(), index, pointer.bytes);
   bound = pointer;
 }
 
@@ -63,7 +66,8 @@ void BatchEncoder::bind_failure_record(MetalKernel& kernel) {
   auto* records = static_cast<FailureRecord*>(api_.contents(batch_->failures.get()));
   if (!records) fail_call("contents");
   batch_->asserting.push_back({&kernel, records + used});
-  bind(static_cast<uint32_t>(kernel.layout().failure_index), {batch_->failures.get(), offset});
+  bind(static_cast<uint32_t>(kernel.layout().failure_index),
+       {.buffer = batch_->failures.get(), .offset = offset});
 }
 
 void BatchEncoder::encode(MetalKernel& kernel, const Launch& launch,

@@ -44,6 +44,9 @@ Context::Context(const FrameworkSource& source)
   if (create) device = Owned::adopt(objc, create());
   if (!device)
     throw DeviceFailure("metal", "MTLCreateSystemDefaultDevice: this machine has no Metal device");
+  if (is_simulator)
+    set_extent =
+        reinterpret_cast<decltype(set_extent)>(objc.find_symbol("enceladus_sim_set_extent"));
   capabilities = read_capabilities(api, device.get());
   if (capabilities.gpu_family == 0)
     throw DeviceFailure("metal", "the GPU " + capabilities.name +

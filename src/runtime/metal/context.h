@@ -40,6 +40,9 @@ struct Context {
   Owned device;
   Capabilities capabilities;
   AddressMap addresses;
+  // The simulator's `enceladus_sim_set_extent`, so that it knows how much of a buffer an argument
+  // has; null on hardware.
+  void (*set_extent)(Id encoder, uint64_t index, uint64_t bytes) = nullptr;
 };
 
 }  // namespace enceladus::metal

@@ -5,12 +5,13 @@
 #include <new>
 
 #include "runtime/common/flush_every.h"
-#include "runtime/metal/buffer.h"
+#include "runtime/metal/host_arrays.h"
 
 namespace enceladus::metal {
 namespace {
 
-constexpr int64_t kSmallestBuffer = 1;  // Metal makes none of 0 bytes
+// Metal makes none of 0 bytes; atomics of narrow elements work on whole words.
+constexpr int64_t kWord = 4;
 // More than the caches of any Apple GPU hold.
 constexpr int64_t kEvictionBytes = int64_t{128} << 20;
 
@@ -60,11 +61,37 @@ Ref<Buffer> MetalDevice::allocate(int64_t bytes, bool zeroed) {
     throw std::bad_alloc();
   const Pool pool(opened.context.objc);
   Owned buffer = opened.context.api.new_buffer(
-      opened.context.device.get(), static_cast<uint64_t>(std::max(bytes, kSmallestBuffer)));
+      opened.context.device.get(),
+      static_cast<uint64_t>(std::max((bytes + kWord - 1) / kWord * kWord, kWord)));
   void* data = buffer ? opened.context.api.contents(buffer.get()) : nullptr;
   if (!data) throw std::bad_alloc();
   return Ref<MetalBuffer>::adopt(
       new MetalBuffer(opened.context, opened.stream, std::move(buffer), data, bytes));
+}
+
+Ref<WrappedMemory> MetalDevice::wrap_host_memory(uint64_t low, uint64_t high) {
+  Opened& opened = open();
+  const Pool pool(opened.context.objc);
+  const Pages pages(low, high);
+  void* first = reinterpret_cast<void*>(pages.first);
+  if (pages.bytes == 0 || pages.bytes > opened.context.capabilities.buffer_bytes) return {};
+  Owned buffer =
+      opened.context.api.new_buffer_no_copy(opened.context.device.get(), first, pages.bytes);
+  if (!buffer) return {};
+  return Ref<WrappedMemory>::adopt(new WrappedMemory(
+      opened.context, opened.stream, std::move(buffer), first, static_cast<int64_t>(pages.bytes)));
+}
+
+Ref<Buffer> MetalDevice::import_buffer(void* buffer) {
+  Opened& opened = open();
+  const Pool pool(opened.context.objc);
+  return Ref<Buffer>::adopt(new ForeignBuffer(opened.context, opened.stream, buffer));
+}
+
+uint64_t MetalDevice::address_of(void* foreign_buffer) {
+  const Context& context = open().context;
+  const Pool pool(context.objc);
+  return address_of_contents(context, foreign_buffer);
 }
 
 Ref<Kernel> MetalDevice::load(Artifact artifact) {

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "runtime/common/device.h"
+#include "runtime/metal/buffer.h"
 #include "runtime/metal/context.h"
 #include "runtime/metal/stream.h"
 
@@ -29,6 +30,15 @@ class MetalDevice : public Device {
   Ref<Kernel> load(Artifact artifact) override;
   Ticket fill_random(const RandomFill& fill, int64_t count, Buffer& memory) override;
   Ticket evict_caches() override;
+
+  // The whole pages around some bytes of the host, without a copy; null where Metal refuses. The
+  // caller keeps the bytes alive and drops the result before they die.
+  Ref<WrappedMemory> wrap_host_memory(uint64_t low, uint64_t high);
+  // Another library's MTLBuffer. Throws DeviceFailure.
+  Ref<Buffer> import_buffer(void* buffer);
+  uint64_t address_of(void* foreign_buffer);
+  // The MTLBuffer of a tensor's address.
+  BoundPointer find(uint64_t address) { return *open().context.addresses.find(address); }
 
   Context& context() { return open().context; }
   // In a child process after a fork.

@@ -4,21 +4,21 @@
 #include <cstring>
 
 #include "runtime/common/failure.h"
+#include "runtime/metal/buffer.h"
 #include "support/check.h"
 
 namespace enceladus::metal {
 namespace {
 
-constexpr uint64_t kAlignment = 16;   // what a launch's facts are about
-constexpr uint64_t kEmptyBytes = 16;  // a buffer for an array without elements
-
-uint64_t page_down(uint64_t address) { return address / kPageBytes * kPageBytes; }
-uint64_t page_up(uint64_t address) { return page_down(address + kPageBytes - 1); }
+// What a launch's facts are about. Buffers are longer than their arrays, as Metal has none of 0
+// bytes and atomics of narrow elements work on whole words.
+constexpr uint64_t kAlignment = 16;
 
 }  // namespace
 
-HostArrays::HostArrays(Context& context, const Launch& launch) : context_(context) {
-  collect(launch);
+HostArrays::HostArrays(Context& context, const Launch& launch)
+    : context_(context), memory_(launch.host_memory) {
+  if (memory_.empty()) collect(launch);
   for (Piece& piece : pieces_) make_buffer(piece);
 }
 
@@ -45,23 +45,20 @@ void HostArrays::collect(const Launch& launch) {
   }
 }
 
-// The simulator works on copies of buffers and writes them back: it must not see, and write back,
-// what others own on the same page. Hardware shares the page itself.
 void HostArrays::make_buffer(Piece& piece) {
-  const uint64_t first = page_down(piece.low);
-  const uint64_t behind = page_up(piece.high);
-  const bool owns_pages = first == piece.low && behind == piece.high;
-  if (piece.high > piece.low && (owns_pages || !context_.is_simulator)) {
-    piece.base = first;
-    piece.buffer = context_.api.new_buffer_no_copy(context_.device.get(),
-                                                   reinterpret_cast<void*>(first), behind - first);
+  if (piece.high > piece.low) {
+    const Pages pages(piece.low, piece.high);
+    piece.base = pages.first;
+    piece.buffer = context_.api.new_buffer_no_copy(
+        context_.device.get(), reinterpret_cast<void*>(pages.first), pages.bytes);
     if (piece.buffer) return;
   }
   // Where several arrays share the copy, what was aligned stays aligned.
   piece.base = piece.is_shared ? piece.low / kAlignment * kAlignment : piece.low;
   const uint64_t bytes = piece.high - piece.base;
   piece.is_copy = true;
-  piece.buffer = context_.api.new_buffer(context_.device.get(), std::max(bytes, kEmptyBytes));
+  piece.buffer =
+      context_.api.new_buffer(context_.device.get(), bytes / kAlignment * kAlignment + kAlignment);
   if (piece.buffer) piece.contents = context_.api.contents(piece.buffer.get());
   if (!piece.contents)
     throw DeviceFailure("metal", "newBufferWithLength: no memory for a copy of " +
@@ -69,13 +66,14 @@ void HostArrays::make_buffer(Piece& piece) {
   copy(piece, Direction::kIn);
 }
 
-BoundPointer HostArrays::find(uint64_t address) const {
+BoundPointer HostArrays::find(size_t number, uint64_t address) const {
+  if (!memory_.empty()) return static_cast<const WrappedMemory*>(memory_[number])->find(address);
   const auto holds = [&](const Piece& piece) {
     return address == piece.low || (address > piece.low && address < piece.high);
   };
   const auto piece = std::find_if(pieces_.begin(), pieces_.end(), holds);
   ENC_CHECK(piece != pieces_.end(), "an array's first element lies outside its extents");
-  return {piece->buffer.get(), address - piece->base};
+  return {.buffer = piece->buffer.get(), .offset = address - piece->base};
 }
 
 void HostArrays::copy(const Piece& piece, Direction direction) {

@@ -1,6 +1,7 @@
-// Arrays of the host (NumPy's and the like) as Metal buffers for one launch: wrapped without a copy
-// where they lie on whole pages, else copied in, and what the kernel wrote copied back. Arrays that
-// overlap share a buffer, so that a store to one is seen in the other.
+// Arrays of the host (NumPy's and the like) as Metal buffers for one launch: in memory that stays
+// wrapped where the launch brings it, else wrapped now by the whole pages that they span, else
+// copied in, and what the kernel wrote copied back. Arrays that overlap share a buffer, so that a
+// store to one is seen in the other.
 #pragma once
 
 #include <vector>
@@ -12,13 +13,22 @@ namespace enceladus::metal {
 
 inline constexpr uint64_t kPageBytes = 16384;  // of Apple silicon
 
+// The whole pages around some bytes of the host.
+struct Pages {
+  Pages(uint64_t low, uint64_t high)
+      : first(low / kPageBytes * kPageBytes),
+        bytes((high + kPageBytes - 1) / kPageBytes * kPageBytes - first) {}
+  uint64_t first;
+  uint64_t bytes;
+};
+
 class HostArrays {
  public:
   // Makes the buffers for the launch's `host_arrays`. Throws DeviceFailure.
   HostArrays(Context& context, const Launch& launch);
 
-  // Of an address in one of the arrays.
-  BoundPointer find(uint64_t address) const;
+  // Of the address in one of the arrays; `number` is its place in `host_arrays`.
+  BoundPointer find(size_t number, uint64_t address) const;
   // Whether anything was copied, so that it may lack what launches under way still write.
   bool has_copies() const;
   // Whether results must be copied back once the launch has run.
@@ -46,7 +56,8 @@ class HostArrays {
   static void copy(const Piece& piece, Direction direction);
 
   Context& context_;
-  std::vector<Piece> pieces_;  // by address, disjoint
+  std::span<Buffer* const> memory_;  // of the launch; where it is there, there are no pieces
+  std::vector<Piece> pieces_;        // by address, disjoint
 };
 
 }  // namespace enceladus::metal

@@ -17,7 +17,15 @@ const std::string& source_of(const Artifact& artifact) {
   refuse(artifact, "the artifact has no Metal text");
 }
 
+void check_logging(const Context& context, const Artifact& artifact) {
+  if (artifact.logs && !context.objc.class_named("MTLLogStateDescriptor"))
+    refuse(artifact,
+           "tl.device_print needs Metal's shader logs, which macOS 15 brings; leave it out "
+           "on this system");
+}
+
 Owned compile_function(Context& context, const Artifact& artifact) {
+  check_logging(context, artifact);
   const std::string& source = source_of(artifact);
   Api::Result library = context.api.new_library(context.device.get(), source,
                                                 {.language_version = artifact.language_version,

@@ -30,6 +30,15 @@ std::string culprit(const Batch& batch, const std::string& error) {
   return "one of the kernels " + names + " (ENCELADUS_FLUSH_EVERY=1 tells which)";
 }
 
+// What an argument has from its first element on. Atomics of narrow elements work on whole words,
+// which may end behind it.
+uint64_t extent_of(const Launch& launch, uint32_t parameter) {
+  constexpr uint64_t kWord = 4;
+  if (launch.extents.empty()) return BoundPointer::kUnknown;
+  const uint64_t bytes = launch.extents[2 * parameter + 1] - launch.parameters[parameter];
+  return (bytes + kWord - 1) / kWord * kWord;
+}
+
 void pause_for(std::chrono::nanoseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -115,6 +124,10 @@ Ticket MetalStream::give_ticket() {
 BatchEncoder& MetalStream::open_batch(bool prints) {
   if (open_ && prints && !open_prints_) commit_open();
   if (open_) return *open_;
+  if (prints && is_capturing_)
+    throw DeviceFailure("metal",
+                        "Metal cannot print from a kernel while a capture records; leave "
+                        "tl.device_print out, or capture without it");
   if (prints && !log_state_) {
     Api::Result made = api_.new_log_state(context_.device.get(), log_block_);
     if (!made.object) throw DeviceFailure("metal", "newLogStateWithDescriptor: " + made.error);
@@ -126,23 +139,30 @@ BatchEncoder& MetalStream::open_batch(bool prints) {
   return *open_;
 }
 
+BoundPointer MetalStream::bind_pointer(const Launch& launch, const HostArrays& host_arrays,
+                                       uint32_t parameter) const {
+  for (const ForeignArray& array : launch.foreign_arrays)
+    if (array.parameter == parameter) return {.buffer = array.buffer, .offset = array.offset};
+  const uint64_t address = launch.parameters[parameter];
+  const auto end = launch.host_arrays.end();
+  const auto host = std::find(launch.host_arrays.begin(), end, parameter);
+  if (host != end)
+    return host_arrays.find(static_cast<size_t>(host - launch.host_arrays.begin()), address);
+  if (const std::optional<BoundPointer> found = context_.addresses.find(address)) return *found;
+  const Artifact& artifact = launch.kernel->artifact();
+  throw DeviceFailure("metal", "argument `" + artifact.parameters[parameter].name + "` of `" +
+                                   artifact.kernel + "` is not memory of this device");
+}
+
 void MetalStream::bind_pointers(const Launch& launch, const HostArrays* host_arrays,
                                 BoundPointers& bound) const {
   const auto& kernel = static_cast<const MetalKernel&>(*launch.kernel);
   for (size_t i = 0; i < kernel.layout().pointers.size(); ++i) {
     const uint32_t parameter = kernel.layout().pointers[i].parameter;
-    const uint64_t address = launch.parameters[parameter];
-    const auto end = launch.host_arrays.end();
-    if (std::find(launch.host_arrays.begin(), end, parameter) != end) {
-      bound[i] = host_arrays->find(address);
-      continue;
-    }
-    const std::optional<BoundPointer> found = context_.addresses.find(address);
-    if (!found)
-      throw DeviceFailure("metal", "argument `" + kernel.artifact().parameters[parameter].name +
-                                       "` of `" + kernel.artifact().kernel +
-                                       "` is not memory of this device");
-    bound[i] = *found;
+    bound[i] = bind_pointer(launch, *host_arrays, parameter);
+    const uint64_t bytes = extent_of(launch, parameter);
+    if (bytes == 0) bound[i].offset = 0;  // an offset must lie before a buffer's end
+    if (context_.set_extent) bound[i].bytes = bytes;
   }
 }
 
@@ -166,7 +186,8 @@ Ticket MetalStream::encode(const Launch& launch, const HostArrays* host_arrays) 
 Ticket MetalStream::finish_encoding() {
   const Ticket ticket = give_ticket();
   open_->batch().last = ticket;
-  if (open_->batch().launches >= options_.flush_every)
+  // What one command buffer may print is limited, so launches that print share none.
+  if (open_->batch().launches >= options_.flush_every || open_->batch().prints)
     commit_open();
   else
     flush_if_idle();
@@ -180,6 +201,27 @@ Ticket MetalStream::fill(Id buffer, uint64_t bytes, uint8_t value) {
   const Lock lock(mutex_);
   open_batch(false).fill(buffer, bytes, value);
   return finish_encoding();
+}
+
+void MetalStream::start_capture(const std::string& path) {
+  check_usable();
+  wait_for(newest());
+  const Pool pool(context_.objc);
+  const Lock lock(mutex_);
+  if (is_capturing_) throw DeviceFailure("metal", "a capture is being recorded already");
+  if (const std::string reason = api_.start_capture(context_.device.get(), path); !reason.empty())
+    throw DeviceFailure("metal", reason);
+  is_capturing_ = true;
+}
+
+void MetalStream::stop_capture() {
+  check_usable();
+  wait_for(newest());
+  const Pool pool(context_.objc);
+  const Lock lock(mutex_);
+  if (!is_capturing_) throw DeviceFailure("metal", "no capture is being recorded");
+  is_capturing_ = false;
+  api_.stop_capture();
 }
 
 void MetalStream::commit_open() {

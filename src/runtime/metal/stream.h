@@ -51,6 +51,10 @@ class MetalStream : public Stream {
 
   // Sets bytes of a buffer behind everything queued.
   Ticket fill(Id buffer, uint64_t bytes, uint8_t value);
+  // Records what runs on the device into a trace document at a path that does not exist yet, until
+  // it is stopped. Both wait for what is queued. Throw DeviceFailure.
+  void start_capture(const std::string& path);
+  void stop_capture();
   // Releases a Metal object once no command buffer that is under way can use it. Takes no lock that
   // is held while something is destroyed.
   void release_later(Owned object);
@@ -75,6 +79,8 @@ class MetalStream : public Stream {
   using BoundPointers = std::array<BoundPointer, kMostBuffers>;
   void bind_pointers(const Launch& launch, const HostArrays* host_arrays,
                      BoundPointers& bound) const;
+  BoundPointer bind_pointer(const Launch& launch, const HostArrays& host_arrays,
+                            uint32_t parameter) const;
   Ticket give_ticket();
   void commit_open();
   void flush_if_idle();
@@ -103,6 +109,7 @@ class MetalStream : public Stream {
   std::condition_variable changed_;
   std::unique_ptr<BatchEncoder> open_;
   bool open_prints_ = false;
+  bool is_capturing_ = false;
   std::deque<std::unique_ptr<Batch>> batches_;
   std::atomic<size_t> under_way_{0};  // how many batches_ holds
   std::atomic<Ticket> newest_{0};

@@ -12,6 +12,7 @@
 #include "simulator/fake_framework/library.h"
 #include "simulator/fake_framework/log_state.h"
 #include "simulator/fake_framework/pipeline.h"
+#include "simulator/fake_framework/settings.h"
 
 namespace enceladus::fake_metal {
 
@@ -48,6 +49,8 @@ std::span<const Class* const> all_classes() {
 }
 
 Object* class_named(std::string_view name) {
+  const bool is_of_logs = name == LogStateDescriptor::type().name();
+  if (is_of_logs && !Settings::get().has_logs) return nullptr;
   for (const Class* type : all_classes()) {
     if (!type->is_protocol() && name == type->name()) return type->object();
   }

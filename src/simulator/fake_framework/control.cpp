@@ -105,6 +105,13 @@ int64_t live_of(const Class& type) {
 }  // namespace
 }  // namespace enceladus::fake_metal
 
+void enceladus_sim_set_family(uint64_t family, int32_t metal4) {
+  fake::Settings::get().apple_family = family;
+  fake::Settings::get().has_metal4 = metal4 != 0;
+}
+void enceladus_sim_set_has_logs(int32_t has_logs) {
+  fake::Settings::get().has_logs = has_logs != 0;
+}
 void enceladus_sim_set_schedule(int32_t kind, uint64_t seed) {
   fake::Settings::get().schedule = static_cast<enceladus::simulator::Schedule>(kind);
   fake::Settings::get().seed = seed;
@@ -178,6 +185,7 @@ int64_t enceladus_sim_report_objects(char* text, int64_t capacity) {
 int64_t enceladus_sim_nanoseconds_inside() { return fake::TimeInside::total(); }
 
 void enceladus_sim_set_extent(Object* encoder, uint64_t slot, uint64_t bytes) {
+  const fake::TimeInside inside;
   auto* body = fake::body_of<fake::ComputeEncoder>(encoder);
   if (body == nullptr) {
     fake::Ledger::get().note_violation("enceladus_sim_set_extent: that is no open encoder");

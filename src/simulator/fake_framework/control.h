@@ -9,6 +9,11 @@
 
 #include "simulator/fake_framework/runtime.h"
 
+// The chip that a host finds when it opens the device: of family Apple1 to Apple10, and whether it
+// has Metal 4.
+ENCELADUS_EXPORT void enceladus_sim_set_family(uint64_t family, int32_t metal4);
+// Whether the system is one that knows MTLLogState.
+ENCELADUS_EXPORT void enceladus_sim_set_has_logs(int32_t has_logs);
 // How launches run from now on. `kind`: 0 in order, 1 reversed, 2 random from the seed.
 ENCELADUS_EXPORT void enceladus_sim_set_schedule(int32_t kind, uint64_t seed);
 // Whether a SIMD operation of only some lanes is an error; it is at the start.

@@ -54,9 +54,10 @@ Result Device::supports_family(const Message& message) {
   constexpr uint64_t kApple1 = 1001, kMac2 = 2002, kCommon1 = 3001, kCommon3 = 3003;
   constexpr uint64_t kMetal3 = 5001, kMetal4 = 5002;
   uint64_t family = message.integer(0);
-  bool supported = (family >= kApple1 && family < kApple1 + kAppleFamily) || family == kMac2 ||
-                   (family >= kCommon1 && family <= kCommon3) || family == kMetal3 ||
-                   family == kMetal4;
+  const Settings& settings = Settings::get();
+  bool supported = (family >= kApple1 && family < kApple1 + settings.apple_family) ||
+                   family == kMac2 || (family >= kCommon1 && family <= kCommon3) ||
+                   family == kMetal3 || (family == kMetal4 && settings.has_metal4);
   return give(uint64_t{supported});
 }
 Result Device::registry_id(const Message&) { return give(uint64_t{0x51}); }

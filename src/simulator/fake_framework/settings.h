@@ -9,11 +9,13 @@
 
 namespace enceladus::fake_metal {
 
-// The machine: macOS 26 on a chip of family Apple9.
+// The machine: macOS 26, on a chip of family Apple9 unless a test chooses another.
 inline constexpr uint64_t kSystemVersion = 26;
-inline constexpr uint64_t kAppleFamily = 9;
 
 struct Settings {
+  std::atomic<uint64_t> apple_family{9};
+  std::atomic<bool> has_metal4{true};
+  std::atomic<bool> has_logs{true};  // false: a macOS before 15, without MTLLogState
   std::atomic<simulator::Schedule> schedule{simulator::Schedule::kInOrder};
   std::atomic<uint64_t> seed{0};  // each launch of a random schedule adds one to it
   std::atomic<bool> strict{true};

@@ -79,5 +79,19 @@ TEST(ArgumentLayout, more_buffers_than_metal_has_are_refused) {
   }
 }
 
+TEST(ArgumentLayout, more_scalars_than_metal_passes_are_refused) {
+  const std::vector<Parameter> most(512, scalar(DType::kInt64));
+  EXPECT_EQ(layout_arguments(with_parameters(most)).scalars[0].bytes, kMostScalarBytes);
+  std::vector<Parameter> more = most;
+  more.push_back(scalar(DType::kInt8));
+  try {
+    layout_arguments(with_parameters(more));
+    FAIL();
+  } catch (const DeviceFailure& failure) {
+    EXPECT_STREQ(failure.what(),
+                 "kernel `k` takes 4104 bytes of scalars, but Metal passes at most 4096");
+  }
+}
+
 }  // namespace
 }  // namespace enceladus::metal

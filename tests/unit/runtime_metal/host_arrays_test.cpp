@@ -72,7 +72,7 @@ TEST_F(HostArraysTest, overlapping_arrays_share_memory) {
   const Launch launch{
       .kernel = kernel.get(), .parameters = parameters, .extents = extents, .host_arrays = indices};
   const HostArrays arrays(device_.context(), launch);
-  const BoundPointer one = arrays.find(parameters[0]), other = arrays.find(parameters[1]);
+  const BoundPointer one = arrays.find(0, parameters[0]), other = arrays.find(1, parameters[1]);
   EXPECT_EQ(one.buffer, other.buffer);
   EXPECT_EQ(one.offset - other.offset, 20u);
   EXPECT_EQ(other.offset % 16, 0u);  // as array + 4 is aligned
