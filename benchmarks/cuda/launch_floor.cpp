@@ -97,11 +97,11 @@ class Gate {
 };
 
 struct Work {
-  Handle function;
-  unsigned threads;
+  Handle function = nullptr;
+  unsigned threads = 0;
   std::vector<void*> arguments;
-  uint64_t x, y, out;
-  int n;
+  uint64_t x = 0, y = 0, out = 0;
+  int n = 0;
 };
 
 // A chain of nodes, with edges that let a kernel start early where `overlaps`.
@@ -150,6 +150,26 @@ struct Chain {
   }
 };
 
+Work work;
+
+int one_by_one(int count) {
+  DRIVER(LaunchKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+         Handle, void**, void**);
+  for (int i = 0; i < count; ++i)
+    TRY(LaunchKernel(work.function, 1, 1, 1, work.threads, 1, 1, 0, kStream, work.arguments.data(),
+                     nullptr));
+  return 0;
+}
+
+// Kernels that wait for their predecessor themselves start before its end.
+int overlapping(int count) {
+  DRIVER(LaunchKernelEx, const Configuration*, Handle, void**, void**);
+  const Configuration shape = {{1, 1, 1}, {work.threads, 1, 1}, 0, kStream, &kOverlaps, 1};
+  for (int i = 0; i < count; ++i)
+    TRY(LaunchKernelEx(&shape, work.function, work.arguments.data(), nullptr));
+  return 0;
+}
+
 // `batch` queues `launches` launches.
 template <class Batch>
 int measure(int launches, Gate& gate, const Batch& batch, double* host, double* device) {
@@ -189,49 +209,48 @@ int measure(int launches, Gate& gate, const Batch& batch, double* host, double* 
 
 }  // namespace
 
-// Ways to launch, in the order of launches.py's names. Writes microseconds a launch, host and
-// device, for one of them in bursts of `count`; 0, or the driver's error.
-extern "C" int launch_floor(const void* cubin, const char* entry, uint64_t x, uint64_t y,
-                            uint64_t out, int n, int threads, int count, int way, double* times) {
+// The kernel that is launched from now on; 0, or the driver's error.
+extern "C" int launch_prepare(const void* cubin, const char* entry, uint64_t x, uint64_t y,
+                              uint64_t out, int n, int threads) {
   DRIVER(ModuleLoadData, Handle*, const void*);
   DRIVER(ModuleGetFunction, Handle*, Handle, const char*);
-  DRIVER(LaunchKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-         Handle, void**, void**);
-  DRIVER(LaunchKernelEx, const Configuration*, Handle, void**, void**);
   Handle module = nullptr;
-  Work work{nullptr, static_cast<unsigned>(threads), {}, x, y, out, n};
+  work = {nullptr, static_cast<unsigned>(threads), {}, x, y, out, n};
   work.arguments = {&work.x, &work.y, &work.out, &work.n};
   TRY(ModuleLoadData(&module, cubin));
-  TRY(ModuleGetFunction(&work.function, module, entry));
+  return ModuleGetFunction(&work.function, module, entry);
+}
+
+// Microseconds of one of `count` launches.
+extern "C" double launch_burst(int count) {
+  const double start = now();
+  if (one_by_one(count)) return -1;
+  return (now() - start) / count;
+}
+
+// Ways to launch, in the order of launches.py's names. Writes microseconds a launch, host and
+// device, for one of them in bursts of `count`; 0, or the driver's error.
+extern "C" int launch_floor(int count, int way, double* times) {
   Gate gate;
   TRY(gate.make());
-  const auto one_by_one = [&] {
-    for (int i = 0; i < count; ++i)
-      TRY(LaunchKernel(work.function, 1, 1, 1, work.threads, 1, 1, 0, kStream,
-                       work.arguments.data(), nullptr));
-    return 0;
-  };
-  const auto overlapping = [&] {
-    const Configuration shape = {{1, 1, 1}, {work.threads, 1, 1}, 0, kStream, &kOverlaps, 1};
-    for (int i = 0; i < count; ++i)
-      TRY(LaunchKernelEx(&shape, work.function, work.arguments.data(), nullptr));
-    return 0;
-  };
-  if (way == 0) return measure(count, gate, one_by_one, times, times + 1);
-  if (way == 1) return measure(count, gate, overlapping, times, times + 1);
+  if (way == 0) return measure(count, gate, [&] { return one_by_one(count); }, times, times + 1);
+  if (way == 1) return measure(count, gate, [&] { return overlapping(count); }, times, times + 1);
   // A graph: launched again as it is, or with every node set before; one that takes turns with
   // others; with edges that overlap.
   const bool is_set = way != 2, overlaps = way == 6;
   std::vector<Chain> chains(way == 4 ? 2 : way == 5 ? 4 : 1);
   for (Chain& chain : chains) TRY(chain.make(work, count, overlaps));
-  size_t turn = 0;
-  return measure(
+  const int n = work.n;
+  int turn = 0;
+  const int result = measure(
       count, gate,
       [&] {
-        const Chain& chain = chains[turn++ % chains.size()];
-        work.n = n - static_cast<int>(turn % 2);  // so that setting it changes something
+        const Chain& chain = chains[static_cast<size_t>(turn++) % chains.size()];
+        work.n = n - turn % 7;  // so that setting it changes something
         if (is_set) TRY(chain.set_all(work));
         return chain.launch();
       },
       times, times + 1);
+  work.n = n;
+  return result;
 }

@@ -33,63 +33,84 @@ WAYS = (
 EARLY = (1, 6)  # ways whose kernel waits for its predecessor itself
 
 
-def host_us(call, count=COUNT):
-    """Median microseconds of the calling thread for one launch of a burst."""
-    found = []
-    for _ in range(60):
-        torch.cuda.synchronize()
-        enceladus.synchronize("cuda:0")
+def burst(call):
+    """A function that launches `COUNT` times and returns the microseconds of one launch."""
+
+    def launch():
         start = time.perf_counter_ns()
-        for _ in range(count):
+        for _ in range(COUNT):
             call()
-        found.append((time.perf_counter_ns() - start) * 1e-3 / count)
+        return (time.perf_counter_ns() - start) * 1e-3 / COUNT
+
+    return launch
+
+
+def host_us(bursts):
+    """Median microseconds of the calling thread for one launch, by name; the bursts take turns."""
+    found = {name: [] for name in bursts}
+    for _ in range(60):
+        for name, launch in bursts.items():
+            torch.cuda.synchronize()
+            enceladus.synchronize("cuda:0")
+            found[name].append(launch())
     torch.cuda.synchronize()
-    return statistics.median(found[10:])
+    return {name: statistics.median(times[10:]) for name, times in found.items()}
 
 
-def floor_rows(arrays, n):
-    """The driver's own times by way; empty without a compiler."""
-    compiler = shutil.which("c++") or shutil.which("g++")
-    if compiler is None:
-        return {}
-    rows = {}
-    with tempfile.TemporaryDirectory() as folder:
+class Floor:
+    """The driver's own times, from C++."""
+
+    def __init__(self, folder, arrays, n):
+        """Raises RuntimeError without a compiler."""
+        compiler = shutil.which("c++") or shutil.which("g++")
+        if compiler is None:
+            raise RuntimeError("the floor of a launch needs a C++ compiler")
         library = Path(folder, "floor.so")
         source = Path(__file__).with_name("launch_floor.cpp")
         flags = ["-std=c++17", "-O2", "-shared", "-fPIC", "-ldl"]
         subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
-        floor = ctypes.CDLL(str(library)).launch_floor
-        plain = compiled_add(folder, waits=False).artifact
-        waiting = compiled_add(folder, waits=True).artifact
+        self._library = ctypes.CDLL(str(library))
+        self._library.launch_burst.restype = ctypes.c_double
+        self._folder, self._addresses, self._n = folder, [a.data_ptr() for a in arrays], n
+
+    def _prepare(self, waits):
+        artifact = compiled_add(self._folder, waits).artifact
+        error = self._library.launch_prepare(
+            artifact.binary,
+            artifact.entry.encode(),
+            *(ctypes.c_uint64(address) for address in self._addresses),
+            self._n,
+            32 * artifact.num_warps,
+        )
+        if error:
+            raise RuntimeError(f"the driver answered {error}")
+
+    def burst(self):
+        """What `burst` gives, of the driver's own call."""
+        self._prepare(waits=False)
+        return lambda: self._library.launch_burst(COUNT)
+
+    def rows(self):
+        """Host and device microseconds by way."""
+        found = {}
         for way, name in enumerate(WAYS):
-            artifact = waiting if way in EARLY else plain
+            self._prepare(waits=way in EARLY)
             times = (ctypes.c_double * 2)()
-            error = floor(
-                artifact.binary,
-                artifact.entry.encode(),
-                *(ctypes.c_uint64(array.data_ptr()) for array in arrays),
-                n,
-                32 * artifact.num_warps,
-                COUNT,
-                way,
-                times,
-            )
-            if error:
+            if error := self._library.launch_floor(COUNT, way, times):
                 print(f"{name}: the driver answered {error}", flush=True)
                 continue
-            rows[name] = {"host us": times[0], "device us": times[1]}
-    return rows
+            found[name] = {"host us": times[0], "device us": times[1]}
+        return found
 
 
 def compiled_add(folder, waits):
-    """The add kernel compiled; or with the instruction that waits for its predecessor."""
+    """The add kernel compiled, with or without the instruction that waits for its predecessor."""
     example = [enceladus.empty(1024, device="cuda:0") for _ in range(3)]
     compiled = kernels.add_kernel.warmup(*example, 1024, BLOCK=1024)
-    if not waits:
+    if waits:
         return compiled
-    head, body = compiled.cuda.split("__global__", 1)
-    body = body.replace("{\n", '{\n  asm volatile("griddepcontrol.wait;" ::: "memory");\n', 1)
-    Path(folder, "add_kernel.cu").write_text(f"{head}__global__{body}")
+    text = "".join(line for line in compiled.cuda.splitlines(True) if "griddepcontrol" not in line)
+    Path(folder, "add_kernel.cu").write_text(text)
     os.environ["ENCELADUS_OVERRIDE_DIR"] = folder
     try:
         return enceladus.jit(kernels.add_kernel.fn).warmup(*example, 1024, BLOCK=1024)
@@ -141,13 +162,21 @@ def run():
     if module is not None:
         theirs = module.add_kernel[(1,)]
         contenders["triton"] = lambda: theirs(x, y, out, n, BLOCK=1024)
-    rows = floor_rows((x, y, out), n)
-    for name, call in contenders.items():
+    for call in contenders.values():
         call()
+    bursts = {name: burst(call) for name, call in contenders.items()}
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            floor = Floor(folder, (x, y, out), n)
+            rows = floor.rows()
+            bursts = {WAYS[0]: floor.burst(), **bursts}
+        except RuntimeError as error:
+            print(error, flush=True)
+        times = host_us(bursts)
+    for name, call in contenders.items():
         wait = enceladus.synchronize if "Tensor" in name else torch.cuda.synchronize
-        rows[name] = {
-            "host us": host_us(call),
-            "device us": device_us(call),
-            "round trip us": round_trip_us(call, wait),
-        }
+        rows[name] = {"device us": device_us(call), "round trip us": round_trip_us(call, wait)}
+    for name, microseconds in times.items():
+        rows[name]["host us"] = microseconds
     return rows
