@@ -41,8 +41,10 @@ __device__ inline void enc_wait(int barrier, int phase) {
     {"earlier_kernel",
      R"(// The next kernel of the stream may start now; the earlier one's writes are known from here on.
 __device__ inline void enc_earlier_kernel() {
+#if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 )"},
     {"named_barrier", R"(__device__ inline void enc_named_barrier(int id, int threads) {

@@ -33,6 +33,8 @@ class KernelWriter {
     std::string_view warp =
         has_rings_ ? "__shfl_sync(~0u, threadIdx.x >> 5, 0);" : "threadIdx.x >> 5;";
     out.line("const uint lane = threadIdx.x & 31u, warp = " + std::string(warp));
+    // Rings do so behind what they prepare.
+    if (!has_rings_) out.line(prelude_.use("earlier_kernel") + "();");
     emitter_.run();
     out.close();
     if (!emitter_.messages().empty()) arguments_.push_back("uint* messages");

@@ -13,6 +13,7 @@ namespace enceladus::cuda {
 // CUdevice_attribute.
 inline constexpr int kMultiprocessors = 16;
 inline constexpr int kSharedBytesOptIn = 97;
+inline constexpr int kMajor = 75;
 
 class Context {
  public:

@@ -22,7 +22,7 @@ constexpr int kL2Bytes = 38;
 constexpr int kClock = 13, kMemoryClock = 36, kMemoryBits = 37;
 // Of a multiprocessor.
 constexpr int kThreads = 39, kSharedBytes = 81, kRegisters = 82, kPrograms = 106;
-constexpr int kMajor = 75, kMinor = 76;
+constexpr int kMinor = 76;
 
 constexpr int64_t kRandomChunk = int64_t{1} << 20;  // elements made on the host at a time
 

@@ -15,6 +15,9 @@ constexpr int kMostThreads = 0;
 constexpr int kStaticSharedBytes = 1;
 constexpr int kDynamicSharedBytes = 8;
 
+// The compute capability from which on a kernel may start before its predecessor's end.
+constexpr int kOverlapping = 9;
+
 constexpr size_t kMessageBytes = 4 * sizeof(uint32_t);
 constexpr unsigned kMapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP
 
@@ -40,7 +43,8 @@ CudaKernel::CudaKernel(const Context& context, Artifact given)
   const Context::Scope scope(context);
   const Driver& driver = context.driver();
   const std::string& name = artifact().kernel;
-  waits_itself_ = text_has(artifact(), "griddepcontrol.wait");
+  waits_itself_ =
+      context.attribute(kMajor) >= kOverlapping && text_has(artifact(), "griddepcontrol.wait");
   prints_ = text_has(artifact(), "printf(");
   is_plain_ = artifact().tensor_maps.empty() && !artifact().is_persistent && !has_messages() &&
               !prints_ && artifact().parameters.size() <= KernelCall::kMostArguments;

@@ -2,7 +2,6 @@
 
 namespace enceladus::cuda {
 
-// The extended call is the slower one.
 Result launch_configured(const Driver& driver, const LaunchConfiguration& shape,
                          FunctionHandle function, void** arguments) {
   if (shape.attribute_count)

@@ -131,6 +131,16 @@ TEST(CudaLaunch, a_kernel_that_waits_for_its_predecessor_itself_may_start_before
   EXPECT_EQ(journal.lines(), expected);
 }
 
+TEST(CudaLaunch, below_compute_capability_9_no_kernel_starts_before_its_predecessors_end) {
+  const Setting setting("FAKE_CUDA_CAPABILITY", "80");
+  Artifact artifact;
+  artifact.stages = {{"cuda", "... griddepcontrol.wait; ..."}};
+  const Ref<Kernel> kernel = load("nothing", {}, artifact);
+  const Journal journal;
+  device().default_stream().enqueue({.kernel = kernel.get(), .grid = {3, 1, 1}});
+  EXPECT_EQ(journal.lines().size(), 1u);
+}
+
 TEST(CudaLaunch, more_shared_memory_than_the_device_has_is_refused_with_both_figures) {
   Artifact artifact;
   artifact.shared_bytes = 300000;
