@@ -65,6 +65,7 @@ inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kNotInitialized = 3;
 inline constexpr Result kNoDevice = 100;
 inline constexpr Result kNotReady = 600;
+inline constexpr unsigned kWithoutTiming = 2;  // CU_EVENT_DISABLE_TIMING
 
 // The default stream, in order with every blocking stream of the context. The value 0 means the
 // same, but not where a library was compiled for per-thread default streams.

@@ -30,7 +30,7 @@ size_t HeldLaunches::submit_chain(std::span<const KernelCall> calls, StreamHandl
   const size_t length = std::min(std::bit_floor(calls.size()), kSmallestChain << (kChainSizes - 1));
   calls = calls.first(length);
   Turns& turns = sizes_[static_cast<size_t>(std::countr_zero(length / kSmallestChain))];
-  std::unique_ptr<KernelChain>& chain = turns.chains[turns.next++ % kTurns];
+  std::unique_ptr<KernelChain>& chain = choose(turns, calls);
   if (!chain) {
     Result problem = kSuccess;
     chain = KernelChain::make(context_.driver(), calls, problem);
@@ -39,6 +39,22 @@ size_t HeldLaunches::submit_chain(std::span<const KernelCall> calls, StreamHandl
   if (chain && chain->run(calls, stream) == kSuccess) return length;
   chain.reset();  // what its nodes are set to is unknown
   return 0;
+}
+
+// One that did much the same last, else one that the device is done with, else a new one, else the
+// one that has run longest ago.
+std::unique_ptr<KernelChain>& HeldLaunches::choose(Turns& turns,
+                                                   std::span<const KernelCall> calls) {
+  for (auto& chain : turns.chains)
+    if (chain && chain->is_like(calls)) return chain;
+  const size_t oldest = turns.next;
+  for (size_t i = oldest; i < oldest + kChains; ++i) {
+    auto& chain = turns.chains[i % kChains];
+    turns.next = (i + 1) % kChains;
+    if (!chain || !chain->is_running()) return chain;
+  }
+  turns.next = (oldest + 1) % kChains;
+  return turns.chains[oldest];
 }
 
 std::exception_ptr HeldLaunches::submit_one(const KernelCall& call) const {

@@ -28,13 +28,14 @@ class HeldLaunches {
  private:
   static constexpr size_t kSmallestChain = 4;
   static constexpr size_t kChainSizes = 5;  // 4, 8, 16, 32, 64
-  // Chains of one size take turns, so that one can be set while another runs.
-  static constexpr size_t kTurns = 2;
+  // Chains of one size, so that some can be set while others run.
+  static constexpr size_t kChains = 4;
   struct Turns {
-    std::array<std::unique_ptr<KernelChain>, kTurns> chains;
-    size_t next = 0;
+    std::array<std::unique_ptr<KernelChain>, kChains> chains;
+    size_t next = 0;  // the one that has run longest ago
   };
 
+  static std::unique_ptr<KernelChain>& choose(Turns& turns, std::span<const KernelCall> calls);
   size_t submit_chain(std::span<const KernelCall> calls, StreamHandle stream);
   std::exception_ptr submit_one(const KernelCall& call) const;
 

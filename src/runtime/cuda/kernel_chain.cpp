@@ -34,10 +34,12 @@ Result KernelChain::build(std::span<const KernelCall> calls) {
       return result;
     nodes_.push_back({handle, call});
   }
+  if (const Result result = driver_.create_event(&event_, kWithoutTiming)) return result;
   return driver_.instantiate_graph(&executable_, graph_, 0);
 }
 
 KernelChain::~KernelChain() {
+  if (event_) driver_.destroy_event(event_);
   if (executable_) driver_.destroy_executable(executable_);
   if (graph_) driver_.destroy_graph(graph_);
 }
@@ -52,7 +54,19 @@ Result KernelChain::run(std::span<const KernelCall> calls, StreamHandle stream) 
       return result;
     known.call = calls[i];
   }
-  return driver_.launch_graph(executable_, stream);
+  if (const Result result = driver_.launch_graph(executable_, stream)) return result;
+  is_pending_ = driver_.record_event(event_, stream) == kSuccess;
+  return kSuccess;
+}
+
+bool KernelChain::is_running() {
+  if (is_pending_) is_pending_ = driver_.query_event(event_) == kNotReady;
+  return is_pending_;
+}
+
+bool KernelChain::is_like(std::span<const KernelCall> calls) const {
+  return nodes_.front().call.does_the_same(calls.front()) &&
+         nodes_.back().call.does_the_same(calls.back());
 }
 
 }  // namespace enceladus::cuda

@@ -23,6 +23,10 @@ class KernelChain {
 
   // Queues the calls, as many as the chain has nodes. Where the driver refuses, none was queued.
   Result run(std::span<const KernelCall> calls, StreamHandle stream);
+  // Whether the device has not yet passed the last run: setting nodes then costs much more.
+  bool is_running();
+  // Whether first and last node did the same as these calls, so that few nodes need setting.
+  bool is_like(std::span<const KernelCall> calls) const;
 
  private:
   explicit KernelChain(const Driver& driver) : driver_(driver) {}
@@ -36,6 +40,8 @@ class KernelChain {
   GraphHandle graph_ = nullptr;
   ExecutableGraphHandle executable_ = nullptr;
   std::vector<Node> nodes_;
+  EventHandle event_ = nullptr;  // behind the last run
+  bool is_pending_ = false;
 };
 
 }  // namespace enceladus::cuda

@@ -8,7 +8,6 @@ namespace enceladus::cuda {
 namespace {
 
 constexpr int64_t kChunkBytes = int64_t{4} << 20;
-constexpr unsigned kWithoutTiming = 2;  // CU_EVENT_DISABLE_TIMING
 
 }  // namespace
 

@@ -87,13 +87,33 @@ TEST(HeldLaunches, a_node_that_does_the_same_again_is_left_as_it_is) {
     held.clear();
   };
   submit(5);
-  submit(5);  // there are two chains of a size
   const Journal journal;
-  submit(50);
   submit(5);
+  EXPECT_EQ(journal.lines("set node").size(), 0u);
+  submit(50);
   EXPECT_EQ(journal.lines("set node").size(), 1u);
+  EXPECT_EQ(log.values().at(8 + 4), 5);
   EXPECT_EQ(log.values().at(2 * 8 + 4), 50);
-  EXPECT_EQ(log.values().at(3 * 8 + 4), 5);
+}
+
+TEST(HeldLaunches, chains_that_run_are_left_alone_while_there_are_others) {
+  Log log;
+  HeldLaunches held(context());
+  const auto submit = [&](int first) {
+    for (int i = 0; i < 4; ++i) log.hold(held, first + i);
+    EXPECT_EQ(held.submit(kLegacyStream), nullptr);
+    held.clear();
+  };
+  const Journal journal;
+  {
+    const Setting setting("FAKE_CUDA_FAIL", "cuEventQuery=600");  // nothing ever ends
+    for (int turn = 0; turn < 6; ++turn) submit(1 + 4 * turn);
+    EXPECT_EQ(journal.lines("instantiate").size(), 4u);
+    EXPECT_EQ(journal.lines("set node").size(), 2u * 4);
+  }
+  submit(25);
+  EXPECT_EQ(journal.lines("instantiate").size(), 4u);
+  EXPECT_EQ(log.values(), counted(28));
 }
 
 TEST(HeldLaunches, where_the_driver_makes_no_graph_they_go_one_by_one) {
