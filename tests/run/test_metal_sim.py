@@ -22,10 +22,8 @@ SCHEDULES = [("in order", 0), ("random", 7)]
 # What orders these programs is an atomic, and Metal's atomics order no other memory: the simulator
 # is right to report a race.
 ORDERED_BY_ATOMICS = ("a lock of cas and xchg",)
-# A tile of 16,384 elements of 4 bytes is 512 registers a thread of one warp; the limit is 256.
-TOO_LARGE_FOR_ONE_WARP = ("dot float32 128x128x32", "dot int8 128x128x32")
-
-
+# A result of 16,384 elements of 4 bytes is 512 registers a thread of one warp; the limit is 256.
+TOO_LARGE_FOR_ONE_WARP = re.compile(r"dot \w+ 128x128x32|matmul .* by \(128, 128, \d+\)")
 # A pointer without an address space, which OpenCL takes for a generic one.
 GENERIC_POINTER = re.compile(
     r"(?:^|[(,;{])\s*(?:const )?(?:bool|u?char|u?short|u?int|u?long|half|bfloat|float)\d?\s*\*",
@@ -40,7 +38,7 @@ def expected_error(case, arguments, warps):
         return enceladus.CompilationError, "float64"
     if re.match(r"atomic .*int64", case.name):
         return enceladus.CompilationError, "a 64-bit atomic"
-    if case.name in TOO_LARGE_FOR_ONE_WARP and warps == 1:
+    if TOO_LARGE_FOR_ONE_WARP.fullmatch(case.name) and warps == 1:
         return enceladus.CompilationError, "512 registers a thread with num_warps=1"
     if case.name in ORDERED_BY_ATOMICS:
         return enceladus.MetalError, "race"
