@@ -55,6 +55,20 @@ def test_the_script_runs_and_reports(name, capsys):
     assert capsys.readouterr().out.strip()
 
 
+# The others tune many configurations, which the simulator runs slowly; its own tests have them.
+QUICK = ["01", "02", "03", "05", "06", "09", "10"]
+
+
+@pytest.mark.skipif(
+    "metal-sim" not in enceladus.devices(), reason="the simulator is for Linux on x86-64"
+)
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name[:2] in QUICK])
+def test_the_same_script_runs_on_the_simulated_metal(name, capsys):
+    with enceladus.device("metal-sim"):
+        load(name).main([])
+    assert capsys.readouterr().out.strip()
+
+
 @pytest.mark.parametrize("size", [1, 4095, 10_001])
 def test_vector_add(array, generator, size):
     x, y = random(generator, 2, size)
