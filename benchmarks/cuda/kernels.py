@@ -206,6 +206,10 @@ def bias_gelu_kernel(
     c.store([start_m, start_n], (x * tl.sigmoid(inner)).to(c.dtype))
 
 
+# With the device's short functions, as the library's epilogue has them.
+short_bias_gelu_kernel = enceladus.jit(bias_gelu_kernel.fn, math_mode="fast")
+
+
 @enceladus.jit
 def attention_kernel(
     q_ptr,

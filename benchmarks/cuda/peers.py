@@ -11,6 +11,7 @@ EXCHANGED = (
     ("import enceladus.language as tl", "import triton.language as tl"),
     ("import enceladus\n", "import triton\n"),
     ("@enceladus.jit", "@triton.jit"),
+    ('enceladus.jit(bias_gelu_kernel.fn, math_mode="fast")', "bias_gelu_kernel"),
 )
 
 

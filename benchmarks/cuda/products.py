@@ -117,14 +117,14 @@ def pointer_matmul(size, dtype):
     )
 
 
-def bias_gelu(size, dtype):
+def bias_gelu(size, dtype, short=False):
     def make():
         made = operands(size, size, size, dtype)
         made["a"] /= math.sqrt(size)
         return {**made, "bias": torch.randn(size, device="cuda", dtype=dtype)}
 
     return Workload(
-        title=f"matmul + bias + GELU {size}^3 {OURS[dtype]}",
+        title=f"matmul + bias + GELU {size}^3 {OURS[dtype]}" + (", short tanh" if short else ""),
         make=make,
         reference=lambda s: F.gelu(product(s) + s["bias"].float(), approximate="tanh"),
         tolerance=2e-3,
@@ -132,6 +132,7 @@ def bias_gelu(size, dtype):
         unit="TFLOP/s",
         set_bytes=3 * size * size * dtype.itemsize,
         kernel="bias_gelu_kernel",
+        our_kernel="short_bias_gelu_kernel" if short else None,
         bind=lambda s, c: (
             (s["a"], s["b"], s["out"], s["bias"], size, size, size),
             tile_grid(size, size, c),
@@ -199,6 +200,7 @@ def workloads(quick):
         pointer_matmul(513, fp16),
         matmul(8192, 8192, 8192, int8),
         bias_gelu(8192, fp16),
+        bias_gelu(8192, fp16, short=True),
         attention(4, 32, 4096, 128, False),
         attention(4, 32, 4096, 128, True),
         attention(1, 16, 2048, 64, False),

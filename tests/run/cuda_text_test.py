@@ -4,6 +4,7 @@ Needs no GPU; what the kernels compute is compared where there is one (test_case
 """
 
 import importlib.util
+import json
 from pathlib import Path
 
 import nvrtc
@@ -161,3 +162,63 @@ def test_attention_keeps_its_sums_in_registers(cuda_artifact, width, block, warp
         num_warps=warps,
     )  # fmt: skip
     assert machine_code(artifact).spills == 0
+
+
+@enceladus.jit
+def columns_kernel(
+    a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
+):
+    a = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BM, BK])
+    b = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BK, BN])
+    c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, BN])
+    start_m, start_n = tl.program_id(1) * BM, tl.program_id(0) * BN
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, K, BK):
+        acc = tl.dot(a.load([start_m, k]), b.load([k, start_n]), acc)
+    c.store([start_m, start_n], acc.to(c.dtype))
+
+
+def columns_arguments(size):
+    arrays = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), MockTensor("float16"))
+    sizes = dict.fromkeys(("M", "N", "K"), size)
+    return {**arrays, **sizes, "BM": 128, "BN": 256, "BK": 64, "num_warps": 8}
+
+
+def assert_nothing_moves(compiled):
+    """ptxas says where it moves sums that products still run on, or waits for them at once."""
+    for message in ("C7510", "C7512", "C7514", "C7517", "C7519"):
+        assert message not in compiled.log, compiled.log
+
+
+def test_asynchronous_products_run_on_in_their_registers(cuda_artifact):
+    compiled = machine_code(cuda_artifact(columns_kernel, **columns_arguments(4096)))
+    assert compiled.spills == 0
+    assert_nothing_moves(compiled)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_asynchronous_attention_runs_on_in_its_registers(cuda_artifact, causal):
+    x = MockTensor("float16")
+    artifact = cuda_artifact(
+        example_kernel("08_flash_attention", "attention_kernel"),
+        **dict.fromkeys(("q_ptr", "k_ptr", "v_ptr", "out_ptr"), x),
+        S=4096, D=128, scale_log2=0.125, CAUSAL=causal, BD=128, BM=128, BN=128, num_warps=8,
+    )  # fmt: skip
+    compiled = machine_code(artifact)
+    assert compiled.spills == 0
+    assert_nothing_moves(compiled)
+    dots = json.loads(artifact.explain)["dots"]
+    assert [(dot["backend"], dot["a"], dot["b"]) for dot in dots] == [
+        ("wgmma", "TMA ring", "TMA ring"),
+        ("wgmma", "registers", "TMA ring"),
+    ]
+
+
+def test_explain_says_what_multiplies_and_what_carries(cuda_artifact):
+    content = json.loads(cuda_artifact(columns_kernel, **columns_arguments(4096)).explain)
+    assert [dot["backend"] for dot in content["dots"]] == ["wgmma"]
+    assert [access.get("by") for access in content["memory"]] == ["TMA ring", "TMA ring", "TMA"]
+    content = json.loads(cuda_artifact(columns_kernel, **columns_arguments(4099)).explain)
+    (dot,) = content["dots"]
+    assert dot["backend"] == "mma"
+    assert "not known to be a multiple of 16 bytes" in dot["not by wgmma"]

@@ -61,6 +61,14 @@ struct Place {
   int64_t row_bytes, leading, stride, step, steps, panel, block;
 };
 
+// Whether the product may run on in the sum's variable: nothing else uses the sum, or, where the
+// product's result has no name of its own because a branch starts it, waits for it.
+bool is_last_use(const Value* sum, const Operation& product) {
+  return std::ranges::all_of(sum->users(), [&](const Operation* user) {
+    return user == &product || (user->is(Opcode::kWgmmaResult) && !product.result()->has_users());
+  });
+}
+
 }  // namespace
 
 bool Emitter::async_operation(const Operation& op) {
@@ -257,8 +265,9 @@ void Emitter::wgmma(const Operation& op) {
     set_name(result, name);
     return products(op);
   }
-  bool in_place = sum && sum->users().size() == 1 &&
+  bool in_place = sum && is_last_use(sum, op) &&
                   (!sum->definition() || sum->definition()->is(Opcode::kWgmmaResult) ||
+                   sum->definition()->is(Opcode::kFor) ||
                    sum->definition()->record().op_class == ir::OpClass::kElementwise);
   if (in_place) {
     set_name(result, name_of(sum));

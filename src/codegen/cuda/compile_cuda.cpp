@@ -1,5 +1,7 @@
 #include "codegen/cuda/compile_cuda.h"
 
+#include <map>
+#include <string>
 #include <utility>
 
 #include "codegen/cuda/dot_warps.h"
@@ -13,9 +15,13 @@
 #include "transforms/barriers.h"
 #include "transforms/cse.h"
 #include "transforms/dce.h"
+#include "transforms/defer_sums.h"
+#include "transforms/late_waits.h"
 #include "transforms/narrow_offsets.h"
 #include "transforms/rings.h"
 #include "transforms/shared_memory.h"
+#include "transforms/short_sigmoid.h"
+#include "transforms/slice_stores.h"
 #include "transforms/stage_loads.h"
 
 namespace enceladus::cuda {
@@ -46,12 +52,20 @@ Placed lower_and_place(const ir::Function& tile, const simt::SimtTarget& target,
   Placed placed;
   placed.function = simt::lower(tile, target, placed.lowering);
   report(*placed.function, "tile_to_simt");
+  transforms::short_sigmoid(*placed.function);
+  report(*placed.function, "short_sigmoid");
   transforms::narrow_offsets(*placed.function);
   report(*placed.function, "narrow_offsets");
   transforms::merge_common_subexpressions(*placed.function);
   report(*placed.function, "cse");
   transforms::remove_dead_code(*placed.function);
   report(*placed.function, "dce");
+  transforms::defer_sums(*placed.function);
+  report(*placed.function, "defer_sums");
+  transforms::late_waits(*placed.function);
+  report(*placed.function, "late_waits");
+  transforms::slice_stores(*placed.function);
+  report(*placed.function, "slice_stores");
   int64_t buffers =
       transforms::place_shared_memory(*placed.function, target.shared_bytes, kAmpleBytes);
   placed.shared_bytes = transforms::place_rings(*placed.function, buffers, target.shared_bytes);
@@ -67,21 +81,29 @@ bool has_dots(const ir::Function& tile) {
 
 // By Hopper's asynchronous units where the kernel suits them and its rings have room, which shows
 // in warps of its own that load; else by instructions of single warps, whose operands are staged.
+// The report then says of each dot why.
 Placed lower_and_place(ir::Function& tile, const CudaOptions& options) {
   simt::SimtTarget target = simt_target();
+  std::map<const ir::Operation*, std::string> refusals;
   if (has_dots(tile)) {
     try {
       Placed placed = lower_and_place(tile, target, options);
       if (kernel_threads(*placed.function) > 32 * tile.options().num_warps) return placed;
+      refusals = std::move(placed.lowering.refusals);
     } catch (const CompilationFailure&) {
-      // What the user did wrong is found again below.
+      // What the user did wrong is found again below; what remains is that there is no room.
+      ir::walk(tile.body(), [&](const ir::Operation* op) {
+        if (op->is(ir::Opcode::kDot)) refusals[op] = "its operands have no room in shared memory";
+      });
     }
     choose_dot_warps(tile);
     transforms::stage_loads(tile, kStaging);
     if (options.after_pass) options.after_pass(tile, "stage_loads");
   }
   target.has_wgmma = false;
-  return lower_and_place(std::as_const(tile), target, options);
+  Placed placed = lower_and_place(std::as_const(tile), target, options);
+  placed.lowering.refusals = std::move(refusals);
+  return placed;
 }
 
 }  // namespace

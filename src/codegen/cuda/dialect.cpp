@@ -59,14 +59,37 @@ const Function* function_of(Opcode opcode) {
   return nullptr;
 }
 
-bool is_power_of_two(const ir::Value* value) {
+std::optional<double> constant_number(const ir::Value* value) {
   while (value->definition() && value->definition()->is(Opcode::kSplat))
     value = value->definition()->operand(0);
   std::optional<uint64_t> bits = ir::constant_bits(value);
-  if (!bits) return false;
+  if (!bits) return std::nullopt;
+  return ir::double_of_bits(value->type().dtype(), *bits);
+}
+
+bool is_power_of_two(const ir::Value* value) {
+  std::optional<double> number = constant_number(value);
   int exponent;
-  double number = ir::double_of_bits(value->type().dtype(), *bits);
-  return std::isfinite(number) && std::fabs(std::frexp(number, &exponent)) == 0.5;
+  return number && std::isfinite(*number) && std::fabs(std::frexp(*number, &exponent)) == 0.5;
+}
+
+bool is_never_negative(const ir::Value* value) {
+  const ir::Operation* op = value->definition();
+  if (!op) return false;
+  return op->is(Opcode::kExp) || op->is(Opcode::kExp2) || op->is(Opcode::kAbs) ||
+         op->is(Opcode::kSqrt) || (op->is(Opcode::kMul) && op->operand(0) == op->operand(1));
+}
+
+// Whether a float is a normal number or greater: a constant plus what is never negative, as the
+// divisor of a sigmoid is.
+bool is_never_small(const ir::Value* value) {
+  const ir::Operation* op = value->definition();
+  if (!op || !op->is(Opcode::kAdd)) return false;
+  for (int i = 0; i < 2; ++i)
+    if (constant_number(op->operand(i)).value_or(0) >= 1e-3 &&
+        is_never_negative(op->operand(1 - i)))
+      return true;
+  return false;
 }
 
 }  // namespace
@@ -148,6 +171,10 @@ std::string CudaDialect::float_operation(const ir::Operation& op, codegen::Opera
     case Opcode::kDiv:
       if (is_double || is_power_of_two(op.operand(1))) return rounded(dtype, at(0) + " / " + at(1));
       if (mode == MathMode::kPrecise) return rounded(dtype, call("__fdiv_rn", at(0), at(1)));
+      // The short form has no denormal numbers, of which bfloat16 has as many as float32.
+      if (dtype != DType::kBFloat16 && constant_number(op.operand(0)) == 1.0 &&
+          is_never_small(op.operand(1)))
+        return rounded(dtype, call(prelude_.use("reciprocal"), at(1)));
       return rounded(dtype, call(prelude_.use("divide_full"), at(0), at(1)));
     case Opcode::kDivRn:
       return rounded(dtype, call(is_double ? "__ddiv_rn" : "__fdiv_rn", at(0), at(1)));

@@ -66,6 +66,13 @@ __device__ inline float enc_divide_full(float a, float b) {
   return q;
 }
 )"},
+    {"reciprocal", R"(// Within 1 ulp for normal numbers; what is below them is 0.
+__device__ inline float enc_reciprocal(float a) {
+  float b;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(b) : "f"(a));
+  return b;
+}
+)"},
     {"min_nan", R"(__device__ inline float enc_min_nan(float a, float b) {
   return a != a ? a : b != b ? b : fminf(a, b);
 }

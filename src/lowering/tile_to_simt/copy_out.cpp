@@ -69,6 +69,7 @@ bool Lowering::copy_out(const Operation& op) {
       layout::swizzled_tile(group->rows, group->columns, byte_size(type.dtype()));
   if (!tile || assignment_.preferred(op.operand(1)) != layout) return false;
   Value* values = pull(op.operand(1), layout);
+  report_.engines[&op] = "TMA";
   builder_.set_location_of(&op);
   layout::SwizzledTile panel{tile->rows, tile->panel_columns(), tile->element_bytes};
   int64_t buffers = std::min(kPanelBuffers, tile->panels());

@@ -110,6 +110,8 @@ class Explainer {
       json_.field("a", row.operands[0]);
       json_.field("b", row.operands[1]);
       if (!row.reason.empty()) json_.field("reason", row.reason);
+      if (auto refusal = report_.refusals.find(row.dot); refusal != report_.refusals.end())
+        json_.field("not by wgmma", refusal->second);
       json_.end_object();
     }
     json_.end_list();
@@ -127,6 +129,10 @@ class Explainer {
       json_.field("array", parameter < 0 ? std::string("several")
                                          : tile_.parameters()[static_cast<size_t>(parameter)].name);
       json_.field("bytes", static_cast<int64_t>(analysis::access_bytes(*op)));
+      if (auto engine = report_.engines.find(op); engine != report_.engines.end())
+        json_.field("by", engine->second);
+      if (auto refusal = report_.refusals.find(op); refusal != report_.refusals.end())
+        json_.field("not by TMA", refusal->second);
       json_.end_object();
     });
     json_.end_list();

@@ -24,8 +24,6 @@ namespace {
 constexpr int64_t kProducerRegisters = 40;
 constexpr int64_t kConsumerRegisters = 232;
 
-Type i32() { return Type::number(DType::kInt32); }
-
 }  // namespace
 
 Value* Lowering::role(const char* name) {
@@ -40,6 +38,7 @@ void Lowering::simt_statement(Opcode opcode, std::initializer_list<Value*> opera
 
 void Lowering::make_rings() {
   for (const RingLoad& load : hopper_.loads) {
+    report_.engines[load.load] = "TMA ring";
     builder_.set_location_of(load.load);
     Value* base = scalar(tile_.body().argument(load.map.parameter));
     hopper_values_.maps.push_back(make_tensor_map(builder_, load.map, base, load.tile));
@@ -51,7 +50,7 @@ void Lowering::make_rings() {
     if (ring.most_slots > ring.slots) attributes.push_back({AttributeName::kGrow, ring.most_slots});
     builder_.set_location_of(hopper_.loads[static_cast<size_t>(ring.loads.front())].load);
     hopper_values_.rings.push_back(
-        builder_.create_typed(Opcode::kRing, {}, i32(), std::move(attributes)));
+        builder_.create_typed(Opcode::kRing, {}, kInt32, std::move(attributes)));
   }
   slots_.resize(hopper_.rings.size());
   simt_statement(Opcode::kRingsReady, {});
@@ -77,15 +76,14 @@ void Lowering::hopper_kernel() {
     simt_statement(
         Opcode::kSetRegisters, {},
         {{AttributeName::kRegisters, kConsumerRegisters}, {AttributeName::kGrow, int64_t{1}}});
-  ir::Region* body = roles_->region(1);
+  GridWalk walk;
   if (hopper_.walks_grid) {
-    GridWalk walk = open_grid_walk(builder_);
+    walk = open_grid_walk(builder_, hopper_.is_uneven);
     program_ = walk.program;
-    body = walk.loop->region(0);
   }
-  region(tile_.body(), body);
+  region(tile_.body(), hopper_.walks_grid ? walk.body() : roles_->region(1));
   scopes_.pop_back();
-  if (hopper_.walks_grid) builder_.yield({});
+  if (hopper_.walks_grid) close_grid_walk(builder_, walk);
   builder_.set_insertion_at_end(roles_->region(1));
   if (copies_out_)
     simt_statement(Opcode::kCopyOutWait, {}, {{AttributeName::kPending, int64_t{0}}});
@@ -124,7 +122,7 @@ void Lowering::take(int ring, bool in_step) {
   auto index = static_cast<size_t>(ring);
   std::vector<Attribute> attributes;
   if (in_step && hopper_.groups > 1) attributes.push_back({AttributeName::kInStep, int64_t{1}});
-  slots_[index] = builder_.create_typed(Opcode::kRingTake, {hopper_values_.rings[index]}, i32(),
+  slots_[index] = builder_.create_typed(Opcode::kRingTake, {hopper_values_.rings[index]}, kInt32,
                                         std::move(attributes));
 }
 
@@ -137,20 +135,40 @@ void Lowering::free_rings(const ir::Region& tile) {
   for (size_t ring = 0; ring < hopper_.rings.size(); ++ring) {
     const RingPlan& plan = hopper_.rings[ring];
     int load = plan.loads.front();
-    if (!plan.taken_by_product && hopper_.loads[static_cast<size_t>(load)].load->parent() == &tile)
-      free_slot(static_cast<int>(ring), slots_[ring], nullptr);
+    if (plan.taken_by_product || hopper_.loads[static_cast<size_t>(load)].load->parent() != &tile)
+      continue;
+    Value* never_ran = nullptr;
+    if (plan.freed_in)
+      never_ran = builder_.create(
+          Opcode::kGe, {scalar(plan.freed_in->operand(0)), scalar(plan.freed_in->operand(1))});
+    free_slot(static_cast<int>(ring), slots_[ring], never_ran);
+  }
+}
+
+// Those that only this product in a loop reads, in the loop's last turn.
+void Lowering::free_behind_last(const WgmmaPlan& product) {
+  for (int index : {product.a.load, product.b.load}) {
+    if (index < 0) continue;
+    int ring = hopper_.loads[static_cast<size_t>(index)].ring;
+    const Operation* loop = hopper_.rings[static_cast<size_t>(ring)].freed_in;
+    if (!loop) continue;
+    auto wide = [&](Value* value) { return builder_.cast(scalar(value), DType::kInt64); };
+    Value* left =
+        builder_.create(Opcode::kSub, {wide(loop->operand(1)), wide(loop->region(0)->argument(0))});
+    Value* is_last = builder_.create(Opcode::kLe, {left, wide(loop->operand(2))});
+    free_slot(ring, slots_[static_cast<size_t>(ring)], is_last);
   }
 }
 
 // Where the group's part of a loaded operand starts.
 Value* Lowering::operand_place(const RingLoad& load, bool along_depth, int64_t group_step) {
   auto ring = static_cast<size_t>(load.ring);
-  Value* bytes = builder_.integer(i32(), hopper_.rings[ring].bytes);
+  Value* bytes = builder_.integer(kInt32, hopper_.rings[ring].bytes);
   Value* place = builder_.create(
       Opcode::kAdd,
       {hopper_values_.rings[ring], builder_.create(Opcode::kMul, {slots_[ring], bytes})});
   if (load.offset)
-    place = builder_.create(Opcode::kAdd, {place, builder_.integer(i32(), load.offset)});
+    place = builder_.create(Opcode::kAdd, {place, builder_.integer(kInt32, load.offset)});
   if (group_step && hopper_.groups > 1) {
     Value* part = group_number(group_bytes(load.tile, along_depth, group_step));
     place = builder_.create(Opcode::kAdd, {place, part});
@@ -161,136 +179,77 @@ Value* Lowering::operand_place(const RingLoad& load, bool along_depth, int64_t g
 Value* Lowering::group_number(int64_t factor) {
   std::vector<int64_t> lanes(kLaneBits), warps(static_cast<size_t>(assignment_.warp_bits()));
   warps.back() = factor;
-  return builder_.create_typed(Opcode::kLinear, {}, i32(),
+  return builder_.create_typed(Opcode::kLinear, {}, kInt32,
                                {{AttributeName::kRegisterBases, std::vector<int64_t>()},
                                 {AttributeName::kLaneBases, std::move(lanes)},
                                 {AttributeName::kWarpBases, std::move(warps)}});
 }
 
+void Lowering::report_product(const Operation& op, const WgmmaPlan& product) {
+  DotReport row;
+  row.dot = &op;
+  row.backend = "wgmma";
+  row.warps = {kGroupWarps, 1};
+  row.warps[product.group.splits_columns ? 1 : 0] *= hopper_.groups;
+  row.operands = {product.a.load < 0 ? "registers" : "TMA ring", "TMA ring"};
+  report_.dots.push_back(std::move(row));
+}
+
 void Lowering::wgmma(const Operation& op, const WgmmaPlan& product) {
-  const RingLoad& b = hopper_.loads[static_cast<size_t>(product.b.load)];
-  const RingLoad* a =
-      product.a.load < 0 ? nullptr : &hopper_.loads[static_cast<size_t>(product.a.load)];
-  const GroupTile& group = product.group;
+  report_product(op, product);
   Value* left = nullptr;
-  if (!a)
-    left = pull(op.operand(0), wgmma_operand_layout(op.operand(0)->type().shape(), group,
+  if (product.a.load < 0)
+    left = pull(op.operand(0), wgmma_operand_layout(op.operand(0)->type().shape(), product.group,
                                                     assignment_.warp_bits()));
   const LinearLayout& home = *assignment_.home(op.result());
   bool from_zero = !product.running_in && ir::constant_bits(op.operand(2)) == 0;
   Value* sum = from_zero ? nullptr : pull(op.operand(2), home);
   builder_.set_location_of(&op);
+  if (product.done_before) return put_off(op, left, sum);
   int own_ring = -1;  // what this product takes and frees
-  for (const RingLoad* load : {a, &b})
-    if (load && hopper_.rings[static_cast<size_t>(load->ring)].taken_by_product)
-      own_ring = load->ring;
+  for (int load : {product.a.load, product.b.load}) {
+    if (load < 0) continue;
+    int ring = hopper_.loads[static_cast<size_t>(load)].ring;
+    if (hopper_.rings[static_cast<size_t>(ring)].taken_by_product) own_ring = ring;
+  }
   if (own_ring >= 0) take(own_ring, product.running_in && !product.waits_with);
-  if (a) left = operand_place(*a, product.a.along_depth, group.splits_columns ? 0 : group.rows);
+  Value* add = nullptr;
+  for (const Running& running : running_)
+    if (running.dot == &op && running.starts_at_zero) add = is_used(running.slot);
+  Value* result = start_product(op, left, sum, add);
+  if (!product.running_in) {
+    int64_t later = start_late_products(op);
+    simt_statement(Opcode::kWgmmaWait, {}, {{AttributeName::kPending, later}});
+    result = builder_.create(Opcode::kWgmmaResult, {result});
+    if (own_ring >= 0) free_slot(own_ring, slots_[static_cast<size_t>(own_ring)], nullptr);
+    free_behind_last(product);
+    for (const Running& running : running_) {
+      const WgmmaPlan& its = hopper_.products.at(running.dot);
+      if (its.waits_with == &op && !its.done_before) finish_turn(running);
+    }
+  }
+  set_tile(op.result(), result);
+}
+
+// `left`: A in registers, null where it is loaded. What the product's rings have taken is read.
+Value* Lowering::start_product(const Operation& op, Value* left, Value* sum, Value* add) {
+  const WgmmaPlan& product = hopper_.products.at(&op);
+  const GroupTile& group = product.group;
+  const RingLoad& b = hopper_.loads[static_cast<size_t>(product.b.load)];
   Value* right = operand_place(b, product.b.along_depth, group.splits_columns ? group.columns : 0);
   std::vector<Attribute> attributes = {
       {AttributeName::kShape,
        std::vector<int64_t>{group.rows, group.columns, op.operand(0)->type().extent(1)}},
       {AttributeName::kInput, product.input},
       {AttributeName::kBPlace, wgmma_place(b.tile, product.b.along_depth)}};
-  if (a)
-    attributes.push_back({AttributeName::kAPlace, wgmma_place(a->tile, product.a.along_depth)});
-  Value* add = nullptr;
-  for (const Running& running : running_)
-    if (running.dot == &op && running.starts_at_zero) add = is_used(running.slot);
-  Value* result = builder_.create_typed(Opcode::kWgmma, {left, right, sum, add},
-                                        array_type(op.result()->type(), home), attributes);
-  if (!product.running_in) {
-    simt_statement(Opcode::kWgmmaWait, {}, {{AttributeName::kPending, int64_t{0}}});
-    result = builder_.create(Opcode::kWgmmaResult, {result});
-    if (own_ring >= 0) free_slot(own_ring, slots_[static_cast<size_t>(own_ring)], nullptr);
-    for (const Running& running : running_)
-      if (hopper_.products.at(running.dot).waits_with == &op) finish_turn(running);
+  if (product.a.load >= 0) {
+    const RingLoad& a = hopper_.loads[static_cast<size_t>(product.a.load)];
+    left = operand_place(a, product.a.along_depth, group.splits_columns ? 0 : group.rows);
+    attributes.push_back({AttributeName::kAPlace, wgmma_place(a.tile, product.a.along_depth)});
   }
-  set_tile(op.result(), result);
-}
-
-// What ran on from the turn before is done.
-void Lowering::finish_turn(const Running& running) {
-  Value* used = is_used(running.slot);
-  if (running.sum) {
-    const LinearLayout& home = *assignment_.home(running.sum);
-    Value*& sum = arrays_[{running.sum->id(), layout_id(home)}];
-    Value* any = running.starts_at_zero ? used : nullptr;
-    sum = builder_.create(Opcode::kWgmmaResult, {sum, any});
-  }
-  free_slot(running.ring, running.slot, used);
-}
-
-// Whether there is a slot: -1 is none.
-Value* Lowering::is_used(Value* slot) {
-  return builder_.create(Opcode::kGe, {slot, builder_.integer(slot->type(), 0)});
-}
-
-// A loop with products that run on into the next turn, each with the slot that it reads until then;
-// -1 before the first turn. One that alone touches its sum is waited for behind the next one's
-// start; the others with the product that says so.
-void Lowering::running_loop(const Operation& op, const std::vector<const Operation*>& dots) {
-  const ir::Region& tile = *op.region(0);
-  std::span<Value* const> variables = tile.arguments().subspan(1);
-  std::vector<Running> around = std::move(running_);
-  running_.clear();
-  for (const Operation* dot : dots) running_.push_back(running_product(*dot, op));
-  Values initial;
-  for (size_t i = 0; i < variables.size(); ++i)
-    initial.push_back(carried(op.operand(3 + static_cast<int>(i)), variables[i]));
-  builder_.set_location_of(&op);
-  for (const Running& running : running_) {
-    if (!running.starts_at_zero) continue;
-    Value*& sum = initial[static_cast<size_t>(running.index)];
-    sum = builder_.create_typed(Opcode::kUndefined, {}, sum->type());
-  }
-  for (size_t i = 0; i < dots.size(); ++i) initial.push_back(builder_.integer(i32(), -1));
-  Operation* loop = builder_.for_loop(scalar(op.operand(0)), scalar(op.operand(1)),
-                                      scalar(op.operand(2)), initial);
-  ir::Region* body = loop->region(0);
-  set_scalar(tile.argument(0), body->argument(0));
-  for (size_t i = 0; i < variables.size(); ++i)
-    define(variables[i], body->argument(1 + static_cast<int>(i)));
-  int first = 1 + static_cast<int>(variables.size());
-  for (size_t i = 0; i < dots.size(); ++i)
-    running_[i].slot = body->argument(first + static_cast<int>(i));
-  region(tile, body);
-  Values yielded;
-  for (size_t i = 0; i < variables.size(); ++i)
-    yielded.push_back(carried(tile.terminator()->operand(static_cast<int>(i)), variables[i]));
-  for (const Running& running : running_) {
-    yielded.push_back(slots_[static_cast<size_t>(running.ring)]);
-    if (hopper_.products.at(running.dot).waits_with) continue;
-    simt_statement(Opcode::kWgmmaWait, {}, {{AttributeName::kPending, int64_t{1}}});
-    Running freed = running;
-    freed.sum = nullptr;
-    finish_turn(freed);
-  }
-  builder_.yield(yielded);
-  scopes_.pop_back();
-  place_at(scopes_.size() - 1);
-  simt_statement(Opcode::kWgmmaWait, {}, {{AttributeName::kPending, int64_t{0}}});
-  for (int i = 0; i < op.result_count(); ++i) define(op.result(i), loop->result(i));
-  for (size_t i = 0; i < running_.size(); ++i) {
-    running_[i].slot = loop->result(op.result_count() + static_cast<int>(i));
-    running_[i].sum = op.result(running_[i].index);
-    finish_turn(running_[i]);
-  }
-  running_ = std::move(around);
-}
-
-Lowering::Running Lowering::running_product(const Operation& dot, const Operation& loop) const {
-  const ir::Region& body = *loop.region(0);
-  const WgmmaPlan& product = hopper_.products.at(&dot);
-  Running running;
-  running.dot = &dot;
-  const std::span<Value* const> yielded = body.terminator()->operands();
-  running.index = static_cast<int>(std::ranges::find(yielded, dot.result()) - yielded.begin());
-  running.sum = body.argument(1 + running.index);
-  running.ring = hopper_.loads[static_cast<size_t>(product.b.load)].ring;
-  running.starts_at_zero =
-      !product.waits_with && ir::constant_bits(loop.operand(3 + running.index)) == 0;
-  return running;
+  return builder_.create_typed(Opcode::kWgmma, {left, right, sum, add},
+                               array_type(op.result()->type(), *assignment_.home(op.result())),
+                               std::move(attributes));
 }
 
 }  // namespace enceladus::simt

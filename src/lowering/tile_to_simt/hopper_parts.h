@@ -17,13 +17,17 @@ ir::Value* make_tensor_map(ir::Builder& builder, const TensorMapPlan& plan, ir::
 // Arrays are shorter than that, so that what lies outside stays outside.
 ir::Value* coordinate(ir::Builder& builder, ir::Value* scalar);
 
-// The loop in which a program that runs walks programs of the grid, and their ids. The insertion
-// point is in the loop; the caller yields.
+// How a program that runs walks programs of the grid: their ids, and the region for what each does.
+// The insertion point is in that region; close_grid_walk behind it.
 struct GridWalk {
   ir::Operation* loop = nullptr;
+  ir::Operation* branch = nullptr;  // in the loop, where some turns have no program
   std::array<ir::Value*, 3> program{};
+  ir::Region* body() const;
 };
-GridWalk open_grid_walk(ir::Builder& builder);
+// `is_uneven`: programs take the longer, the greater their id along axis 0.
+GridWalk open_grid_walk(ir::Builder& builder, bool is_uneven);
+void close_grid_walk(ir::Builder& builder, const GridWalk& walk);
 
 // What producer and consumers find made: by index of the plan's loads and rings.
 struct HopperValues {

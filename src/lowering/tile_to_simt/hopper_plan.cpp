@@ -85,8 +85,11 @@ class Planner {
     if (!plan_.any()) return std::move(plan_);
     for (auto& [dot, product] : plan_.products)
       if (!product.running_in) let_run_on(*dot, product);
+    for (auto& [dot, product] : plan_.products) start_late(*dot, product);
+    for (const auto& [dot, product] : plan_.products) free_early(*dot, product);
     for_each(Opcode::kDescriptorStore, [&](const Operation& op) { store(op); });
     plan_.walks_grid = may_walk_grid();
+    plan_.is_uneven = is_uneven();
     plan_.slice = slicer_.slice();
     return std::move(plan_);
   }
@@ -119,6 +122,8 @@ class Planner {
     std::optional<GroupTile> group = group_tile(sum.extent(0), sum.extent(1), warp_bits_);
     require(group.has_value(), "its groups of 64 rows take no such tile, or too many registers");
     product.group = *group;
+    require(group->rows == kGroupRows || is_narrowed(dot),
+            "its groups of more than 64 rows are not stored with 16 bits");
     int64_t depth = a.extent(1) * byte_size(a.dtype());
     require(depth % kInstructionBytes == 0, "its depth is less than 32 bytes");
     std::vector<RingLoad> loads;
@@ -130,7 +135,8 @@ class Planner {
       product.a.along_depth = !left.is_transposed;
       try {
         loads.push_back(ring_load(dot, left, 0, product));
-      } catch (const Refusal&) {
+      } catch (const Refusal& refusal) {
+        plan_.reasons[left.load] = refusal.reason;
         left.load = nullptr;
       }
     }
@@ -139,6 +145,23 @@ class Planner {
     if (left.load) product.a.load = add(loads.back());
     assign_rings(dot, product);
     plan_.products[&dot] = product;
+  }
+
+  // Whether all that comes of the sum are numbers of 16 bits. Where several blocks of 64 rows are
+  // used otherwise, ptxas moves some of the sums while the products run, and reads them too early
+  // (NVRTC 13.0 and 13.5, message C7517; seen in the machine code and as wrong sums).
+  static bool is_narrowed(const Operation& dot) {
+    const Value* sum = dot.result();
+    if (sum->users().size() == 1 && sum->users().front()->is(Opcode::kYield)) {
+      const Operation* yield = sum->users().front();
+      const Operation* loop = yield->parent_operation();
+      if (!loop || !loop->is(Opcode::kFor)) return false;
+      auto slot = std::ranges::find(yield->operands(), sum) - yield->operands().begin();
+      sum = loop->result(static_cast<int>(slot));
+    }
+    return std::ranges::all_of(sum->users(), [](const Operation* user) {
+      return user->is(Opcode::kCast) && byte_size(user->result()->type().dtype()) == 2;
+    });
   }
 
   // `side`: 0 for A, 1 for B.
@@ -294,6 +317,41 @@ class Planner {
     }
   }
 
+  // Alone in its loop, with an operand from registers that the turn computes behind `waits_with`:
+  // as the values of attention, which then are multiplied while the next scores are worked on.
+  void start_late(const Operation& dot, WgmmaPlan& product) {
+    if (!product.waits_with || product.a.load >= 0) return;
+    for (const auto& [other, its] : plan_.products)
+      if (other != &dot && its.running_in == product.running_in) return;
+    const ir::Region& body = *product.running_in->region(0);
+    const Operation* made = dot.operand(0)->definition();
+    if (!made || made->parent() != &body) return;
+    if (positions_.at(made) < positions_.at(product.waits_with)) return;
+    const auto& yielded = body.terminator()->operands();
+    auto slot = std::ranges::find(yielded, dot.result()) - yielded.begin();
+    const Operation* first = made;
+    for (const Operation* user : body.argument(1 + static_cast<int>(slot))->users()) {
+      while (user->parent() != &body) user = user->parent_operation();
+      if (positions_.at(user) < positions_.at(first)) first = user;
+    }
+    product.done_before = first;
+  }
+
+  // What was loaded before a loop for a product that is waited for in it: the producer may load the
+  // next program's while the last turn goes on.
+  void free_early(const Operation& dot, const WgmmaPlan& product) {
+    const Operation* loop = dot.parent_operation();
+    if (product.running_in || !loop || !loop->is(Opcode::kFor)) return;
+    std::optional<int64_t> step = ir::constant_integer(loop->operand(2));
+    if (!step || *step <= 0 || loop->operand(2)->type().dtype() != DType::kInt32) return;
+    for (int index : {product.a.load, product.b.load}) {
+      if (index < 0) continue;
+      const RingLoad& load = plan_.loads[static_cast<size_t>(index)];
+      RingPlan& ring = plan_.rings[static_cast<size_t>(load.ring)];
+      if (!ring.taken_by_product && load.load->parent() == loop->parent()) ring.freed_in = loop;
+    }
+  }
+
   // Programs of a grid have no order, so that one may run behind another in the same place; not
   // where they could wait for each other.
   bool may_walk_grid() const {
@@ -303,6 +361,28 @@ class Planner {
                op->integer_or(AttributeName::kVolatile, 0) != 0;
     });
     return !waits;
+  }
+
+  // Whether a loop that loads ends where the program's place along axis 0 says, as in causal
+  // attention.
+  bool is_uneven() const {
+    return std::ranges::any_of(plan_.loads, [&](const RingLoad& load) {
+      for (const Operation* loop = load.load->parent_operation(); loop;
+           loop = loop->parent_operation())
+        if (loop->is(Opcode::kFor) &&
+            (comes_from_axis_0(loop->operand(0)) || comes_from_axis_0(loop->operand(1))))
+          return true;
+      return false;
+    });
+  }
+
+  static bool comes_from_axis_0(const Value* scalar) {
+    const Operation* op = scalar->definition();
+    if (!op) return false;
+    if (op->is(Opcode::kProgramId)) return op->integer(AttributeName::kAxis) == 0;
+    return op->regions().empty() && std::ranges::any_of(op->operands(), [](const Value* operand) {
+             return operand && comes_from_axis_0(operand);
+           });
   }
 
   const ir::Function& function_;

@@ -11,7 +11,8 @@
 //
 // Loads of one product that stand beside it share the slots of one ring, which the product takes
 // and frees. A load outside of its product's loop has a ring of its own: it is taken where the load
-// stands and freed at the end of that region. Takes the optimized tile IR, changes nothing.
+// stands, and freed in the last turn of a loop there that holds the product, else at the end of
+// that region. Takes the optimized tile IR, changes nothing.
 #pragma once
 
 #include <map>
@@ -44,6 +45,8 @@ struct RingPlan {
   bool taken_by_product = false;
   int64_t slots = 1;
   int64_t most_slots = 0;  // up to which it grows where there is room
+  // The loop in whose last turn the slot is freed, as soon as the product there is done.
+  const ir::Operation* freed_in = nullptr;
 };
 
 struct WgmmaOperand {
@@ -60,18 +63,22 @@ struct WgmmaPlan {
   // anything touches the sum.
   const ir::Operation* running_in = nullptr;
   const ir::Operation* waits_with = nullptr;
+  // Where it starts in the next turn only, behind `waits_with`, so that this is done first: the
+  // operation of the loop before which it is waited for.
+  const ir::Operation* done_before = nullptr;
 };
 
 struct HopperPlan {
   int groups = 0;
   bool walks_grid = false;  // each program that runs walks many of the grid
+  bool is_uneven = false;   // the programs along axis 0 load different amounts
   std::vector<RingLoad> loads;
   std::vector<RingPlan> rings;
   std::map<const ir::Operation*, WgmmaPlan> products;
   std::map<const ir::Operation*, int> load_of;           // by descriptor_load
   std::map<const ir::Operation*, TensorMapPlan> stores;  // descriptor_stores that may be copied out
   ProducerSlice slice;
-  // By dot or descriptor_store: why it is neither.
+  // By dot, descriptor_store or, where only an operand is, descriptor_load: why it is neither.
   std::map<const ir::Operation*, std::string> reasons;
 
   bool any() const { return !products.empty(); }

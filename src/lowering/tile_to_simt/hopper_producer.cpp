@@ -23,10 +23,10 @@ class Producer {
   void run(const Region& tile) {
     if (!plan_.walks_grid) return region(tile);
     Region* around = builder_.region();
-    GridWalk walk = open_grid_walk(builder_);
+    GridWalk walk = open_grid_walk(builder_, plan_.is_uneven);
     program_ = walk.program;
     region(tile);
-    builder_.yield({});
+    close_grid_walk(builder_, walk);
     builder_.set_insertion_at_end(around);
   }
 

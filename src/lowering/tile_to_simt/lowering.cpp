@@ -49,6 +49,7 @@ Lowering::Lowering(const ir::Function& tile, const SimtTarget& target, LoweringR
 
 std::unique_ptr<ir::Function> Lowering::run() {
   report_.warnings = check_registers(tile_, assignment_);
+  report_.refusals.insert(hopper_.reasons.begin(), hopper_.reasons.end());
   if (hopper_.any())
     hopper_kernel();
   else
@@ -62,6 +63,7 @@ void Lowering::region(const ir::Region& tile, ir::Region* simt) {
   for (const Operation* op : tile) {
     if (op->is(Opcode::kYield)) break;
     builder_.set_location_of(op);
+    if (hopper_.any()) finish_before(*op);
     if (hopper_.any() && hopper_operation(*op)) continue;
     open_tallies(*op);
     operation(*op);

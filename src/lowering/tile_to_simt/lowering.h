@@ -281,26 +281,43 @@ class Lowering {
   void take(int ring, bool in_step);
   void free_slot(int ring, ir::Value* slot, ir::Value* mask);
   void free_rings(const ir::Region& tile);
+  void free_behind_last(const WgmmaPlan& product);
   ir::Value* operand_place(const RingLoad& load, bool along_depth, int64_t group_step);
   void wgmma(const ir::Operation& op, const WgmmaPlan& product);
+  void report_product(const ir::Operation& op, const WgmmaPlan& product);
+  ir::Value* start_product(const ir::Operation& op, ir::Value* left, ir::Value* sum,
+                           ir::Value* add);
+  ir::Value* role(const char* name);
+  // The group's number times `factor`.
+  ir::Value* group_number(int64_t factor);
+  void simt_statement(ir::Opcode opcode, std::initializer_list<ir::Value*> operands,
+                      std::vector<ir::Attribute> attributes = {});
+
+  // --- hopper_loop.cpp ---
   // A product that runs on into the next turn of the loop at hand.
   struct Running {
     const ir::Operation* dot = nullptr;
     int index = 0;  // of the sum among the loop's variables
     const ir::Value* sum = nullptr;
     int ring = -1;
-    ir::Value* slot = nullptr;  // what it read in the turn before
+    // What it read in the turn before; where it starts late, whether there was such a turn.
+    ir::Value* slot = nullptr;
     bool starts_at_zero = false;
+    // Where it starts late: its registers of A from the turn before, and for the next one.
+    ir::Value* left = nullptr;
+    ir::Value* next_left = nullptr;
   };
   Running running_product(const ir::Operation& dot, const ir::Operation& loop) const;
   ir::Value* is_used(ir::Value* slot);
+  ir::Value*& sum_of(const Running& running);
   void finish_turn(const Running& running);
+  int start_late_products(const ir::Operation& first);
+  void start_late(Running& running);
+  void put_off(const ir::Operation& op, ir::Value* left, ir::Value* sum);
+  void finish_before(const ir::Operation& op);
   void running_loop(const ir::Operation& op, const std::vector<const ir::Operation*>& dots);
-  ir::Value* role(const char* name);
-  // The group's number times `factor`.
-  ir::Value* group_number(int64_t factor);
-  void simt_statement(ir::Opcode opcode, std::initializer_list<ir::Value*> operands,
-                      std::vector<ir::Attribute> attributes = {});
+  Values initial_values(const ir::Operation& op);
+  Values values_of_next_turn(const ir::Region& tile);
 
   // --- guards.cpp ---
   struct Extremes {

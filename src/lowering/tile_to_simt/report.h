@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,9 @@ namespace enceladus::simt {
 
 struct DotReport {
   const ir::Operation* dot = nullptr;
-  std::string backend;                  // "simdgroup", "mpp", "mma", "element by element"
+  std::string backend;                  // "simdgroup", "mpp", "mma", "wgmma", "element by element"
   std::array<int, 2> warps = {1, 1};    // the grid over the result
-  std::array<std::string, 2> operands;  // "direct", "registers", "staged"
+  std::array<std::string, 2> operands;  // "direct", "registers", "staged", "TMA ring"
   std::string reason;                   // why not the backend that was asked for
 };
 
@@ -36,6 +37,10 @@ struct LoweringReport {
   std::vector<DotReport> dots;
   std::vector<TileReport> tiles;
   std::vector<ConversionReport> conversions;
+  // By load or store of a descriptor: what carries it, where that is a copy engine.
+  std::map<const ir::Operation*, std::string> engines;
+  // By dot or store of a descriptor: why the asynchronous units do not take it.
+  std::map<const ir::Operation*, std::string> refusals;
   std::vector<std::string> warnings;
 };
 

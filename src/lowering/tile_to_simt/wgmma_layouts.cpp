@@ -33,12 +33,8 @@ std::optional<GroupTile> group_tile(int64_t rows, int64_t columns, int warp_bits
   int bits = group_bits(warp_bits);
   if (bits < 0 || bits > 1 || rows < kGroupRows || columns < kCoreRows) return std::nullopt;
   GroupTile group{rows >> bits, columns, false};
-  // Two groups that share 64 rows have not run on a card yet.
-  if (group.rows < kGroupRows) return std::nullopt;
-  // Several blocks of 64 rows in a group gave wrong sums on the card; until that is understood they
-  // are left to single warps.
-  bool fits = group.rows == kGroupRows && group.columns >= kCoreRows &&
-              group.columns <= kMostColumns &&
+  if (group.rows < kGroupRows) group = {rows, columns >> bits, true};
+  bool fits = group.columns >= kCoreRows && group.columns <= kMostColumns &&
               group.rows * group.columns <= kMostSums * kGroupThreads;
   return fits ? std::optional(group) : std::nullopt;
 }

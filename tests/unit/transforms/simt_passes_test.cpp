@@ -1,0 +1,125 @@
+// Passes on SIMT IR: which running sums wait for their lanes until the loop's end, and what happens
+// before the wait for a product.
+#include <gtest/gtest.h>
+
+#include "ir/parser.h"
+#include "ir/printer.h"
+#include "ir/verifier.h"
+#include "transforms/defer_sums.h"
+#include "transforms/late_waits.h"
+#include "transforms/short_sigmoid.h"
+
+namespace enceladus::transforms {
+namespace {
+
+// The row sums of online softmax, scaled by `%scale` in each turn.
+std::string running_sum(const std::string& scale, const std::string& math_mode = "relaxed",
+                        const std::string& first = "0.0") {
+  return R"(kernel @k(%out: ptr<f32>, %n: i32, %f: f32) {num_warps = 4, math_mode = )" + math_mode +
+         R"(} {
+  %zero = constant 0 : i32
+  %one = constant 1 : i32
+  %sum = constant )" +
+         first + R"( : tile<2xf32>
+  %lane = linear {register_bases = [64], lane_bases = [1, 2, 4, 8, 16], warp_bases = [0, 0]} : tile<2xi32>
+  %own = cast %lane : tile<2xi32> -> tile<2xf32>
+  %turned = shuffle_xor %own {mask = 1} : tile<2xf32>
+  %most = max %own, %turned : tile<2xf32>
+  %same = splat %f : f32 -> tile<2xf32>
+  %r = for %i = %zero to %n step %one carry (%s = %sum) : (tile<2xf32>) {
+    %scaled = mul %s, )" +
+         scale + R"( : tile<2xf32>
+    %x1 = shuffle_xor %own {mask = 1} : tile<2xf32>
+    %y1 = add %own, %x1 : tile<2xf32>
+    %row = add %y1, %scaled : tile<2xf32>
+    yield %row
+  }
+  %p = splat %out : ptr<f32> -> tile<2xptr<f32>>
+  %q = addptr %p, %lane : tile<2xptr<f32>>, tile<2xi32>
+  store %q, %r {vector = 1} : tile<2xptr<f32>>
+}
+)";
+}
+
+bool is_deferred(const std::string& text) {
+  std::unique_ptr<ir::Function> function = ir::parse(text);
+  bool changed = defer_sums(*function);
+  EXPECT_EQ(ir::verify(*function), std::vector<std::string>()) << ir::print(*function);
+  int inside = 0, behind = 0;
+  ir::walk(function->body(), [&](const ir::Operation* op) {
+    if (!op->is(ir::Opcode::kShuffleXor)) return;
+    if (op->parent_operation()) ++inside;
+    if (!op->parent_operation() && op->operand(0)->definition()->is(ir::Opcode::kFor)) ++behind;
+  });
+  EXPECT_EQ(inside, changed ? 0 : 1);
+  EXPECT_EQ(behind, changed ? 1 : 0);
+  return changed;
+}
+
+TEST(DeferSums, lanes_exchange_their_parts_of_a_running_sum_behind_the_loop) {
+  EXPECT_TRUE(is_deferred(running_sum("%same")));
+  // What two lanes have exchanged they agree on.
+  EXPECT_TRUE(is_deferred(running_sum("%most")));
+}
+
+TEST(DeferSums, a_scale_that_differs_between_lanes_keeps_the_exchange_in_the_loop) {
+  EXPECT_FALSE(is_deferred(running_sum("%own")));
+}
+
+TEST(DeferSums, a_first_value_would_count_once_a_lane) {
+  EXPECT_FALSE(is_deferred(running_sum("%same", "relaxed", "1.0")));
+}
+
+TEST(DeferSums, precise_sums_are_rounded_where_they_are_written) {
+  EXPECT_FALSE(is_deferred(running_sum("%same", "precise")));
+}
+
+constexpr const char* kBias =
+    R"(kernel @k(%bias: ptr<f32>, %n: i32) {num_warps = 4, math_mode = relaxed} {
+  %acc = undefined : tile<2xf32>
+  wgmma_wait {pending = 0}
+  %sum = wgmma_result %acc : tile<2xf32>
+  %lane = linear {register_bases = [1], lane_bases = [2, 4, 8, 16, 32], warp_bases = [0, 0]} : tile<2xi32>
+  %p = splat %bias : ptr<f32> -> tile<2xptr<f32>>
+  %q = addptr %p, %lane : tile<2xptr<f32>>, tile<2xi32>
+  %b = load %q {vector = 2} : tile<2xptr<f32>>
+  %r = add %sum, %b : tile<2xf32>
+  %late = load %q {vector = 2} : tile<2xptr<f32>>
+  %t = add %r, %late : tile<2xf32>
+  store %q, %t {vector = 2} : tile<2xptr<f32>>
+}
+)";
+
+TEST(LateWaits, what_needs_no_product_is_loaded_before_the_wait) {
+  std::unique_ptr<ir::Function> function = ir::parse(kBias);
+  EXPECT_TRUE(late_waits(*function));
+  EXPECT_EQ(ir::verify(*function), std::vector<std::string>());
+  std::string text = ir::print(*function);
+  size_t wait = text.find("wgmma_wait"), load = text.find(" load ");
+  ASSERT_NE(wait, std::string::npos);
+  EXPECT_LT(load, wait) << text;
+  // Behind the first use of the product everything stays.
+  EXPECT_GT(text.find(" load ", load + 1), text.find("wgmma_result")) << text;
+  EXPECT_FALSE(late_waits(*function));
+}
+
+TEST(ShortSigmoid, a_sigmoid_is_one_tanh_in_fast_mode_alone) {
+  for (std::string mode : {"fast", "relaxed"}) {
+    std::unique_ptr<ir::Function> function =
+        ir::parse("kernel @k(%out: ptr<f32>, %x: f32) {num_warps = 4, math_mode = " + mode + R"(} {
+  %one = constant 1.0 : f32
+  %less = neg %x : f32
+  %power = exp %less : f32
+  %sum = add %power, %one : f32
+  %s = div %one, %sum : f32
+  store %out, %s : ptr<f32>
+}
+)");
+    EXPECT_EQ(short_sigmoid(*function), mode == "fast");
+    EXPECT_EQ(ir::verify(*function), std::vector<std::string>());
+    EXPECT_EQ(ir::print(*function).find("tanh") != std::string::npos, mode == "fast");
+  }
+}
+
+}  // namespace
+}  // namespace enceladus::transforms
