@@ -119,7 +119,7 @@ def main():
     if not wanted or "compile" in wanted:
         result["compile"] = compiling.run()
         for name, row in result["compile"].items():
-            print("compile", name, row, flush=True)
+            print("compile", name, {key: row[key] for key in row if key != "stages"}, flush=True)
     write(result, options.out)
 
 

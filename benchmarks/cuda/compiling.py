@@ -81,7 +81,12 @@ def child(text, name, folder):
     given = KERNELS[name]
     language = "__import__('triton').language" if "triton" in text else "enceladus.language"
     arguments = given["arguments"].format(language=language)
-    folders = {"ENCELADUS_CACHE_DIR": f"{folder}/ours", "TRITON_CACHE_DIR": f"{folder}/theirs"}
+    # NVRTC keeps what it compiled in a cache of its own, by its text.
+    folders = {
+        "ENCELADUS_CACHE_DIR": f"{folder}/ours",
+        "TRITON_CACHE_DIR": f"{folder}/theirs",
+        "CUDA_CACHE_DISABLE": "1",
+    }
     done = subprocess.run(
         [sys.executable, "-c", text.format(**{**given, "arguments": arguments})],
         env={**os.environ, **folders},

@@ -85,6 +85,7 @@ def compile_text(text: str, architecture: str = "sm_90a") -> Compiled:
     source = ctypes.c_char_p(text.encode())
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", 0, None, None)
     options = [f"--gpu-architecture={architecture}", "--std=c++17", "--ptxas-options=-v"]
+    options.append("--minimal")  # as runtime/cuda does
     arguments = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     status = nvrtc.nvrtcCompileProgram(program, len(options), arguments)
     log = _text(nvrtc, program, "ProgramLog").decode().rstrip("\0")

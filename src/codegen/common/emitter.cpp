@@ -13,6 +13,18 @@ using ir::Opcode;
 using ir::Operation;
 using ir::Value;
 
+namespace {
+
+// Whether what the region defined before the operation is known there.
+bool is_within(const Operation& op, const ir::Region* region) {
+  const ir::Region* around = op.parent();
+  while (around && around != region)
+    around = around->parent() ? around->parent()->parent() : nullptr;
+  return around != nullptr;
+}
+
+}  // namespace
+
 Index Index::plus(int64_t by) const {
   if (by == 0) return *this;
   if (constant) return of(*constant + by);
@@ -199,16 +211,22 @@ std::string Emitter::use_inline(const Operation& op, const Index& index) {
   }
 }
 
-// The lane's and warp's part as a variable; `0` where there is none.
+// The lane's and warp's part as a variable, once for all that differ in registers alone; `0` where
+// there is none.
 void Emitter::linear(const Operation& op) {
   std::span<const int64_t> lanes = op.integers(AttributeName::kLaneBases);
   std::span<const int64_t> warps = op.integers(AttributeName::kWarpBases);
   bool disjoint = (bits_of(lanes) & bits_of(warps)) == 0;
   std::string lane = bit_map("lane", lanes), warp = bit_map("warp", warps);
   if (lane.empty() && warp.empty()) return set_name(op.result(), "0");
+  std::string value = join_bits(lane, warp, disjoint);
+  for (const auto& [written, text] : linears_)
+    if (text == value && is_within(op, written->parent()))
+      return set_name(op.result(), name_of(written->result()));
+  linears_.emplace_back(&op, value);
   out_.at(op.location());
   const std::string& name = name_of(op.result());
-  out_.line("const int " + name + " = int(" + join_bits(lane, warp, disjoint) + ");");
+  out_.line("const int " + name + " = int(" + value + ");");
 }
 
 bool Emitter::is_const_pointer(const Value* pointer) const {

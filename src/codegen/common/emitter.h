@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/effects.h"
@@ -140,6 +141,7 @@ class Emitter {
   std::vector<bool> locals_;              // values that live in the loop being written
   std::vector<const ir::Operation*> pending_;
   std::vector<std::string> messages_;
+  std::vector<std::pair<const ir::Operation*, std::string>> linears_;  // written, and their text
 };
 
 // `(lane & mask) == 0 && ...`: what an `owner` operation says.

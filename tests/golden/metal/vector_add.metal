@@ -20,17 +20,21 @@ kernel void add(
   const int pid = int(program.x);
   const int v0 = int(uint(pid) * uint(1024));
   const int v1 = int(((lane << 2) | (warp << 8)));
-  int offsets[8];
-  bool mask[8];
+  int v2[8];
 #pragma unroll
   for (int r = 0; r < 8; ++r) {
-    offsets[r] = int(uint((v1 + ((r & 3) | ((r >> 2) << 7)))) + uint(v0));
-    mask[r] = offsets[r] < n;
+    v2[r] = int(uint((v1 + ((r & 3) | ((r >> 2) << 7)))) + uint(v0));
+  }
+  bool v3[2];
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int offsets = int(uint((v1 + (r << 7))) + uint(v0));
+    v3[r] = offsets < n;
   }
   float x[8];
 #pragma unroll
   for (int r = 0; r < 8; r += 4) {
-    const float4 piece = mask[r] ? *(device const float4*)(x_ptr + offsets[r]) : float4(0);
+    const float4 piece = v3[(r >> 2)] ? *(device const float4*)(x_ptr + v2[r]) : float4(0);
     x[r] = piece[0];
     x[r + 1] = piece[1];
     x[r + 2] = piece[2];
@@ -39,7 +43,7 @@ kernel void add(
   float y[8];
 #pragma unroll
   for (int r = 0; r < 8; r += 4) {
-    const float4 piece_1 = mask[r] ? *(device const float4*)(y_ptr + offsets[r]) : float4(0);
+    const float4 piece_1 = v3[(r >> 2)] ? *(device const float4*)(y_ptr + v2[r]) : float4(0);
     y[r] = piece_1[0];
     y[r + 1] = piece_1[1];
     y[r + 2] = piece_1[2];
@@ -52,6 +56,6 @@ kernel void add(
   }
 #pragma unroll
   for (int r = 0; r < 8; r += 4) {
-    if (mask[r]) *(device float4*)(out_ptr + offsets[r]) = float4(sum[r], sum[r + 1], sum[r + 2], sum[r + 3]);
+    if (v3[(r >> 2)]) *(device float4*)(out_ptr + v2[r]) = float4(sum[r], sum[r + 1], sum[r + 2], sum[r + 3]);
   }
 }

@@ -179,7 +179,7 @@ const Kernel kKernels[] = {
     {"running", {1000 * 4, 1000 * 4}, 1000, 1, 13},
     {"transpose", {4096, 4096}, 32, 1, 2},
     {"matmul", {2048, 2048, 4096}, 64, 1, 5},
-    {"histogram", {1000 * 4, 16 * 4}, 1000, 4, 3},
+    {"histogram", {1000 * 4, 256 * 4}, 1000, 4, 3},
 };
 
 INSTANTIATE_TEST_SUITE_P(Metal, PlantedFaults, testing::ValuesIn(kKernels),
