@@ -56,17 +56,19 @@ class KernelWriter {
   }
 
   void name_parameters() {
-    // Where arrays do not overlap, what is only read may be kept in the read-only cache.
-    std::string_view alone = function_.options().arrays_disjoint ? " __restrict__ " : " ";
     for (const ir::Value* argument : function_.body().arguments()) {
       auto index = static_cast<size_t>(argument->index());
       const ir::Type& type = argument->type();
       std::string name = names_.unique(function_.parameters()[index].name);
       emitter_.set_name(argument, name);
       bool is_pointer = type.is_pointer();
+      // Nobody else writes where arrays do not overlap. Of what is only read this is not said: the
+      // assembler moves loads through the read-only cache in front of the wait for the earlier
+      // kernel.
+      bool is_alone = function_.options().arrays_disjoint && !emitter_.is_const_pointer(argument);
       arguments_.push_back(
           is_pointer ? dialect_.pointer_type(type.dtype(), emitter_.is_const_pointer(argument)) +
-                           std::string(alone) + name
+                           (is_alone ? " __restrict__ " : " ") + name
                      : "const " + std::string(dialect_.type_name(type.dtype())) + " " + name);
     }
   }
