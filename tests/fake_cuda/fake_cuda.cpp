@@ -176,6 +176,7 @@ struct Node {
 };
 struct Graph {
   std::vector<Node*> nodes;  // an executable graph's nodes are those of its graph
+  size_t edges = 0;          // each from a node to the one added behind it
 };
 
 }  // namespace
@@ -382,14 +383,25 @@ EXPORT Result cuGraphCreate(void** graph, unsigned) {
 }
 EXPORT Result cuGraphAddKernelNode_v2(void** node, void* graph, void* const* before, size_t count,
                                       const KernelNode* given) {
-  auto& nodes = static_cast<Graph*>(graph)->nodes;
-  if (count != !nodes.empty() || (count && *before != nodes.back())) return 1;  // no chain
+  auto& [nodes, edges] = *static_cast<Graph*>(graph);
+  if (count && *before != nodes.back()) return 1;  // no chain
+  edges += count;
   nodes.push_back(new Node);
   nodes.back()->set(*given);
   *node = nodes.back();
   return answer("cuGraphAddKernelNode");
 }
+EXPORT Result cuGraphAddDependencies_v2(void* graph, void* const* from, void* const* to,
+                                        const unsigned char* edge, size_t count) {
+  auto& [nodes, edges] = *static_cast<Graph*>(graph);
+  const size_t last = nodes.size() - 1;
+  if (count != 1 || *from != nodes[last - 1] || *to != nodes[last]) return 1;
+  note("edge of type " + std::to_string(edge[2]) + " from port " + std::to_string(edge[0]));
+  ++edges;
+  return 0;
+}
 EXPORT Result cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long) {
+  if (static_cast<Graph*>(graph)->edges + 1 != static_cast<Graph*>(graph)->nodes.size()) return 1;
   note("instantiate graph of " + std::to_string(static_cast<Graph*>(graph)->nodes.size()));
   *executable = graph;
   return answer("cuGraphInstantiateWithFlags");

@@ -38,6 +38,7 @@ const char* bind_all(void* library, Driver& table) {
 #define ENC_DRIVER_FUNCTION(member, symbol, ...) \
   bind(library, symbol, table.member);           \
   if (!table.member && !missing) missing = symbol;
+#define ENC_NEWER_DRIVER_FUNCTION(member, symbol, ...) bind(library, symbol, table.member);
 #include "runtime/cuda/driver_functions.def"
 #undef ENC_DRIVER_FUNCTION
   return missing;

@@ -60,6 +60,15 @@ struct KernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
   ContextHandle context = nullptr;
 };
 
+struct GraphEdge {  // CUgraphEdgeData
+  unsigned char from_port = 0;
+  unsigned char to_port = 0;
+  unsigned char type = 0;
+  unsigned char reserved[5] = {};
+};
+// The later kernel may start before the earlier one's end, and waits for it itself.
+inline constexpr GraphEdge kEarlyStart = {.from_port = 1, .type = 1};
+
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kOutOfMemory = 2;
 inline constexpr Result kNotInitialized = 3;

@@ -29,11 +29,12 @@ size_t HeldLaunches::submit_chain(std::span<const KernelCall> calls, StreamHandl
   if (!has_chains_ || calls.size() < kSmallestChain) return 0;
   const size_t length = std::min(std::bit_floor(calls.size()), kSmallestChain << (kChainSizes - 1));
   calls = calls.first(length);
-  Turns& turns = sizes_[static_cast<size_t>(std::countr_zero(length / kSmallestChain))];
+  const KernelChain::Order order = KernelChain::order_of(context_.driver(), calls);
+  const auto size = static_cast<size_t>(std::countr_zero(length / kSmallestChain));
+  Turns& turns = chains_[static_cast<size_t>(order)][size];
   std::unique_ptr<KernelChain>& chain = choose(turns, calls);
   if (!chain) {
-    Result problem = kSuccess;
-    chain = KernelChain::make(context_.driver(), calls, problem);
+    chain = KernelChain::make(context_.driver(), calls, order);
     has_chains_ = chain != nullptr;
   }
   if (chain && chain->run(calls, stream) == kSuccess) return length;

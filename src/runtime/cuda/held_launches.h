@@ -42,8 +42,8 @@ class HeldLaunches {
   const Context& context_;
   std::vector<KernelCall> calls_;  // the first `count_` are held
   size_t count_ = 0;
-  std::array<Turns, kChainSizes> sizes_;
-  bool has_chains_ = true;  // until the driver refuses to make one
+  std::array<std::array<Turns, kChainSizes>, 2> chains_;  // by KernelChain::Order and size
+  bool has_chains_ = true;                                // until the driver refuses to make one
 };
 
 }  // namespace enceladus::cuda

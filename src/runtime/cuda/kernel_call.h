@@ -19,6 +19,8 @@ struct KernelCall {
   size_t argument_count = 0;
   std::array<uint64_t, kMostArguments> arguments;  // raw bits; the first `argument_count` are set
 
+  // Whether the kernel waits for its predecessor itself.
+  bool may_start_early() const { return shape.attribute_count != 0; }
   // Whether the device would do the same for both. Where and how they wait for their predecessors
   // does not count.
   bool does_the_same(const KernelCall& other) const {

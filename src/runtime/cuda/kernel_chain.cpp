@@ -15,27 +15,37 @@ KernelNode node_of(const KernelCall& call, void** arguments) {
 
 }  // namespace
 
-std::unique_ptr<KernelChain> KernelChain::make(const Driver& driver,
-                                               std::span<const KernelCall> calls, Result& problem) {
-  std::unique_ptr<KernelChain> chain(new KernelChain(driver));
-  problem = chain->build(calls);
-  return problem == kSuccess ? std::move(chain) : nullptr;
+KernelChain::Order KernelChain::order_of(const Driver& driver, std::span<const KernelCall> calls) {
+  const bool all_wait = std::all_of(calls.begin(), calls.end(),
+                                    [](const KernelCall& call) { return call.may_start_early(); });
+  return all_wait && driver.connect_nodes ? Order::kOverlapping : Order::kOneByOne;
 }
 
-Result KernelChain::build(std::span<const KernelCall> calls) {
+std::unique_ptr<KernelChain> KernelChain::make(const Driver& driver,
+                                               std::span<const KernelCall> calls, Order order) {
+  std::unique_ptr<KernelChain> chain(new KernelChain(driver));
+  return chain->build(calls, order) == kSuccess ? std::move(chain) : nullptr;
+}
+
+Result KernelChain::build(std::span<const KernelCall> calls, Order order) {
   if (const Result result = driver_.create_graph(&graph_, 0)) return result;
-  for (const KernelCall& call : calls) {
-    auto arguments = call.pointers();
-    const KernelNode node = node_of(call, arguments.data());
-    const GraphNodeHandle before = nodes_.empty() ? nullptr : nodes_.back().handle;
-    GraphNodeHandle handle = nullptr;
-    if (const Result result =
-            driver_.add_kernel_node(&handle, graph_, &before, before ? 1 : 0, &node))
-      return result;
-    nodes_.push_back({handle, call});
-  }
+  for (const KernelCall& call : calls)
+    if (const Result result = add_node(call, order)) return result;
   if (const Result result = driver_.create_event(&event_, kWithoutTiming)) return result;
   return driver_.instantiate_graph(&executable_, graph_, 0);
+}
+
+Result KernelChain::add_node(const KernelCall& call, Order order) {
+  auto arguments = call.pointers();
+  const KernelNode node = node_of(call, arguments.data());
+  const GraphNodeHandle before = nodes_.empty() ? nullptr : nodes_.back().handle;
+  const bool overlaps = before && order == Order::kOverlapping;
+  GraphNodeHandle handle = nullptr;
+  if (const Result result =
+          driver_.add_kernel_node(&handle, graph_, &before, before && !overlaps ? 1 : 0, &node))
+    return result;
+  nodes_.push_back({handle, call});
+  return overlaps ? driver_.connect_nodes(graph_, &before, &handle, &kEarlyStart, 1) : kSuccess;
 }
 
 KernelChain::~KernelChain() {

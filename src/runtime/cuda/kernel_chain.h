@@ -13,10 +13,16 @@ namespace enceladus::cuda {
 
 class KernelChain {
  public:
-  // A chain of as many nodes as there are calls, set to do them. Null, with the driver's answer in
-  // `problem`, where it makes no such graph. The context must be current in every call.
+  // Whether each kernel begins behind its predecessor's end, or may start before it: then every
+  // call must be one that waits itself.
+  enum class Order : uint8_t { kOneByOne, kOverlapping };
+  // The best order that the calls and the driver allow.
+  static Order order_of(const Driver& driver, std::span<const KernelCall> calls);
+
+  // A chain of as many nodes as there are calls, set to do them. Null where the driver makes no
+  // such graph. The context must be current in every call.
   static std::unique_ptr<KernelChain> make(const Driver& driver, std::span<const KernelCall> calls,
-                                           Result& problem);
+                                           Order order);
   KernelChain(const KernelChain&) = delete;
   KernelChain& operator=(const KernelChain&) = delete;
   ~KernelChain();
@@ -30,7 +36,8 @@ class KernelChain {
 
  private:
   explicit KernelChain(const Driver& driver) : driver_(driver) {}
-  Result build(std::span<const KernelCall> calls);
+  Result build(std::span<const KernelCall> calls, Order order);
+  Result add_node(const KernelCall& call, Order order);
 
   struct Node {
     GraphNodeHandle handle = nullptr;

@@ -31,7 +31,7 @@ class Log {
                      {array("log", true, true), {.name = "value", .dtype = DType::kInt32}})),
         memory_(device().allocate(4 * (kMost + 1), true)) {}
   // Holds the launch that appends `value`.
-  void hold(HeldLaunches& held, int value) const {
+  KernelCall& hold(HeldLaunches& held, int value) const {
     auto& kernel = static_cast<CudaKernel&>(*kernel_);
     KernelCall& call = held.add();
     call.function = kernel.function();
@@ -39,6 +39,7 @@ class Log {
     call.argument_count = 2;
     call.arguments[0] = address(memory_->data());
     call.arguments[1] = static_cast<uint64_t>(value);
+    return call;
   }
   void enqueue(Stream& stream, int value, std::array<int32_t, 3> grid = {1, 1, 1}) {
     const std::array<uint64_t, 2> parameters = {address(memory_->data()),
@@ -137,6 +138,21 @@ TEST(HeldLaunches, where_the_driver_refuses_a_node_they_go_one_by_one) {
     EXPECT_EQ(held.submit(kLegacyStream), nullptr);
   }
   EXPECT_EQ(log.values(), counted(12));
+}
+
+TEST(HeldLaunches, kernels_that_wait_themselves_may_start_early_where_all_of_a_chain_do) {
+  constexpr LaunchAttribute kEarly = {.which = 6, .value = {1}};
+  Log log;
+  HeldLaunches held(context());
+  for (int i = 1; i <= 12; ++i) {
+    LaunchConfiguration& shape = log.hold(held, i).shape;
+    shape.attributes = &kEarly;
+    shape.attribute_count = i == 2 ? 0 : 1;
+  }
+  const Journal journal;
+  EXPECT_EQ(held.submit(kLegacyStream), nullptr);
+  EXPECT_EQ(log.values(), counted(12));
+  EXPECT_EQ(journal.lines("edge"), std::vector<std::string>(3, "edge of type 1 from port 1"));
 }
 
 TEST(Burst, begins_behind_a_few_quick_launches_and_ends_with_a_pause_or_a_wait) {
