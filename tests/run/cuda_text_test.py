@@ -93,6 +93,14 @@ def test_devices_before_sm_89_take_float8_too(name, cuda_artifact):
         assert compiled.cubin, architecture + compiled.log
 
 
+def test_what_is_read_is_read_behind_the_wait_for_the_earlier_kernel(cuda_artifact):
+    """ptxas moves loads of `const __restrict__` pointers in front of griddepcontrol.wait."""
+    artifact = cuda_artifact(example_kernel("02_softmax", "softmax_kernel"), **softmax_arguments())
+    signature, body = dict(artifact.stages)["cuda"].split("softmax_kernel(", 1)[1].split("{", 1)
+    assert "const half* x_ptr" in signature, signature
+    assert "enc_earlier_kernel();" in body.split("enc_load", 1)[0], body
+
+
 @enceladus.jit(debug=True)
 def reporting(x_ptr):
     x = tl.load(x_ptr + tl.arange(0, 64))
