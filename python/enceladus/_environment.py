@@ -12,7 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["VARIABLES", "Variable", "cache_directory", "read", "settings"]
+__all__ = [
+    "VARIABLES",
+    "Variable",
+    "cache_directory",
+    "metal_capture_enabled",
+    "read",
+    "settings",
+]
 
 
 def parse_switch(text: str) -> bool:
@@ -109,3 +116,8 @@ def cache_directory() -> str:
     if chosen is not None:
         return os.path.abspath(os.path.expanduser(chosen))
     return os.path.join(os.path.expanduser("~"), ".cache", "enceladus")
+
+
+def metal_capture_enabled() -> bool:
+    """Whether Metal's own variable for captures is set, which it reads at the process's start."""
+    return os.environ.get("MTL_CAPTURE_ENABLED") == "1"

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from enceladus import _core
+from enceladus._environment import metal_capture_enabled
 from enceladus._hand_written import HandWrittenKernel, Parameter, split_arguments
 from enceladus.devices import current_device, resolve, synchronize
 from enceladus.errors import MetalError
@@ -125,7 +126,7 @@ def capture(path: str | os.PathLike[str], device: Any = None) -> Iterator[str]:
     target = os.path.abspath(os.fspath(path))
     if not target.endswith(".gputrace"):
         raise ValueError(f"a trace is called something.gputrace, not {os.fspath(path)!r}")
-    if name.startswith("metal") and os.environ.get("MTL_CAPTURE_ENABLED") != "1":
+    if name.startswith("metal") and not metal_capture_enabled():
         raise MetalError(
             "a capture needs MTL_CAPTURE_ENABLED=1 in the environment when the process starts"
         )

@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 from cases import CASES
-from cases.launching import check_results, copied, flushed
+from cases.launching import check_results, copied, flushed, wanted_array
 
 import enceladus
 from enceladus.testing import simulated
@@ -45,11 +45,32 @@ def expected_error(case, arguments, warps):
     return None
 
 
+def bits(array):
+    return array.view(f"u{array.dtype.itemsize}")
+
+
+def as_if_flushed(case, before, after):
+    """Results with zeros for the denormals that an element was moved with, bit for bit.
+
+    Whether an operation flushes is its own affair: those that only move bits need not, so that
+    elements of one array may differ in it.
+    """
+    kept, zeros = case.expected(copied(before)), case.expected(copied(flushed(before)))
+    result = dict(after)
+    for name, want in kept.items():
+        got = after[name]
+        if np.asarray(want).dtype == got.dtype:
+            is_kept = bits(got) == bits(wanted_array(before[name], want))
+            result[name] = np.where(is_kept, wanted_array(before[name], zeros[name]), got)
+    return result
+
+
 def check(case, before, after):
     """Compares results; float32 and bfloat16 denormals may be zeros, as GPUs flush them."""
     try:
         check_results(case, before, after)
     except AssertionError:
+        after = as_if_flushed(case, before, after)
         check_results(case, flushed(before), flushed(after), flush=flushed)
 
 
@@ -71,6 +92,6 @@ def test_case(case, warps, monkeypatch):
             case.kernel[case.grid](**arguments, **options)
         check(case, before, arguments)
     with enceladus.device("metal-sim"):
-        text = case.kernel.warmup(**before, **options).msl
+        text = case.kernel.warmup(**arguments, **options).msl
     assert not GENERIC_POINTER.search(text), text
     assert not re.search(r"\bdouble\b", text), text
