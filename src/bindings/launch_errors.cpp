@@ -34,7 +34,10 @@ std::string short_repr(PyObject* value) {
   std::string result = text != nullptr ? text : type_name(value);
   PyErr_Clear();
   Py_XDECREF(repr);
-  if (result.size() > kLongest) result = result.substr(0, kLongest - 3) + "...";
+  if (result.size() > kLongest) {
+    result.resize(kLongest - 3);
+    result += "...";
+  }
   return result;
 }
 

@@ -205,6 +205,27 @@ def test_arrays_of_more_than_2_to_the_31_elements_are_reached_to_their_end():
         np.testing.assert_array_equal(x[start : start + 4000].numpy(), expected)
 
 
+@enceladus.jit
+def two_tile_product_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr):
+    a = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BM, 64])
+    b = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [64, BN])
+    c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, BN])
+    row, column = tl.program_id(0) * BM, tl.program_id(1) * BN
+    total = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, 64):
+        total = tl.dot(a.load([row, k]), b.load([k, column]), total)
+    c.store([row, column], total.to(tl.float16))
+
+
+@pytest.mark.parametrize("rows, depth", [(128, 0), (0, 128), (128, 128)])
+def test_descriptors_of_arrays_without_elements_load_nothing(rows, depth):
+    a = enceladus.ones((rows, depth), dtype="float16")
+    b = enceladus.ones((depth, 256), dtype="float16")
+    c = enceladus.ones((rows, 256), dtype="float16")
+    two_tile_product_kernel[(1, 1)](a, b, c, rows, 256, depth, BM=128, BN=256, num_warps=8)
+    np.testing.assert_array_equal(c.numpy(), np.full((rows, 256), depth, np.float16))
+
+
 def test_memory_that_is_not_there_is_a_memory_error_and_the_device_goes_on():
     with pytest.raises(MemoryError, match="cuda:0"):
         enceladus.empty(1 << 42, dtype="int8")

@@ -45,6 +45,17 @@ int Context::attribute(int which) const {
   return value;
 }
 
+DevicePointer Context::blank_memory() const {
+  std::call_once(made_blank_, [this] {
+    DevicePointer memory = 0;
+    check(driver_.allocate(&memory, 2 * kBlankBytes), "cuMemAlloc");
+    check(driver_.set_bytes(memory, 0, 2 * kBlankBytes, nullptr), "cuMemsetD8Async");
+    check(driver_.synchronize_stream(nullptr), "cuStreamSynchronize");
+    blank_ = memory;
+  });
+  return blank_;
+}
+
 void Context::check(Result result, const char* call, std::string_view kernel) const {
   if (result == kSuccess) [[likely]]
     return;

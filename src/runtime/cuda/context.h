@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,11 @@ class Context {
   // Throws after a fork and in a context that was lost.
   void check_usable() const;
 
+  // What tensor maps of arrays without elements point to, since the driver describes none: 256
+  // bytes of zeros to read, and behind them as many for stores that nobody sees. Made once.
+  DevicePointer blank_memory() const;
+  static constexpr size_t kBlankBytes = 256;
+
   // The context is current in this thread while one of these lives. Throws after a fork and in a
   // context that was lost.
   class Scope {
@@ -56,6 +62,8 @@ class Context {
   DeviceHandle device_ = 0;
   ContextHandle handle_ = nullptr;
   mutable std::atomic<bool> lost_{false};
+  mutable std::once_flag made_blank_;
+  mutable DevicePointer blank_ = 0;
 };
 
 }  // namespace enceladus::cuda

@@ -8,6 +8,7 @@ namespace enceladus::cuda {
 namespace {
 
 constexpr size_t kMostAxes = 5;
+constexpr uint64_t kStrideUnit = 16;  // bytes
 
 // The number that a parameter's slot holds. Signed integers are stored without their sign's
 // extension.
@@ -72,6 +73,17 @@ MapArguments take_arguments(const TensorMap& map, std::span<const int64_t>& valu
   return arguments;
 }
 
+// An array with an extent of zero as one element of blank memory: a load finds zeros wherever it
+// looks, in that element or outside of it.
+void make_describable(const TensorMap& map, const Context& context, MapArguments& arguments) {
+  const auto end = arguments.shape.begin() + static_cast<std::ptrdiff_t>(map.shape.size());
+  if (std::find(arguments.shape.begin(), end, 0) == end) return;
+  const bool is_stored = map.promotion == 0;
+  arguments.address = context.blank_memory() + (is_stored ? Context::kBlankBytes : 0);
+  arguments.shape.fill(1);
+  arguments.strides.fill(kStrideUnit);
+}
+
 std::string describe(const MapArguments& arguments, size_t rank) {
   std::string text = "cuTensorMapEncodeTiled (shape";
   for (size_t axis = 0; axis < rank; ++axis) text += " " + std::to_string(arguments.shape[axis]);
@@ -121,7 +133,8 @@ std::vector<EncodedMap> TensorMapCache::encode_all(const Context& context,
   std::vector<EncodedMap> maps(artifact_.tensor_maps.size());
   for (size_t index = 0; index < maps.size(); ++index) {
     const TensorMap& map = artifact_.tensor_maps[index];
-    const MapArguments arguments = take_arguments(map, values);
+    MapArguments arguments = take_arguments(map, values);
+    make_describable(map, context, arguments);
     const Result result = context.driver().encode_tensor_map(
         &maps[index], map.element, static_cast<uint32_t>(map.shape.size()),
         reinterpret_cast<void*>(arguments.address), arguments.shape.data(),

@@ -57,6 +57,17 @@ TEST(TensorMaps, a_launch_encodes_its_map_once_for_each_set_of_values) {
   EXPECT_EQ(journal.lines("encode"), expected);
 }
 
+TEST(TensorMaps, an_array_without_elements_is_one_of_blank_memory) {
+  const Ref<Kernel> tiled = load("nothing", kParameters, with_map());
+  const Journal journal;
+  const std::array<uint64_t, 3> parameters = {0x7000, 0, 256};
+  device().default_stream().enqueue(
+      {.kernel = tiled.get(), .parameters = parameters, .grid = {1, 1, 1}});
+  const std::vector<std::string> expected = {
+      "encode element 6 rank 2 shape 1 1 stride 16 box 64 128 swizzle 3 promotion 2"};
+  EXPECT_EQ(journal.lines("encode"), expected);
+}
+
 TEST(TensorMaps, values_that_the_driver_refuses_are_named) {
   const Ref<Kernel> tiled = load("nothing", kParameters, with_map());
   const std::array<uint64_t, 3> parameters = {0x7000, 100, 513};
