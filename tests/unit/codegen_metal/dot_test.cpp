@@ -46,10 +46,6 @@ std::string matmul(const std::string& options = "", bool transposed = false) {
                 options);
 }
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(DotText, direct_operands_need_no_shared_memory_and_no_barrier) {
   for (bool transposed : {false, true}) {
     std::string text = msl_of(matmul("", transposed));
@@ -164,12 +160,6 @@ TEST(DotText, attention_keeps_its_scores_in_registers) {
   EXPECT_FALSE(contains(text, "threadgroup uchar")) << text;
   EXPECT_FALSE(contains(text, "barrier(")) << text;
   EXPECT_TRUE(contains(text, "simd_shuffle_xor")) << text;  // rows reduced inside a warp
-}
-
-size_t count_of(const std::string& text, std::string_view part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
 }
 
 TEST(DotText, mpp_multiplies_the_loop_by_one_matmul2d) {

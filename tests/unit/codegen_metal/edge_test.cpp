@@ -9,16 +9,6 @@
 namespace enceladus::metal {
 namespace {
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
-size_t count_of(const std::string& text, std::string_view part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 // A tile of pointers `name`, `rows` x `columns`: base + row_tile * stride + column_tile, the row
 // tile along axis 0.
 std::string pointers(const std::string& name, const std::string& base, const std::string& stride,

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/metal/compile_metal.h"
@@ -15,6 +16,16 @@
 #include "transforms/tile_passes.h"
 
 namespace enceladus::metal {
+
+inline bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+inline size_t count_of(const std::string& text, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
 
 struct Array {
   std::vector<std::byte> bytes;

@@ -9,10 +9,6 @@
 namespace enceladus::metal {
 namespace {
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string vector_kernel(const std::string& body, const std::string& options = "") {
   return kernel(4,
                 "%x: ptr<f32> {aligned_16}, %y: ptr<f32> {aligned_16}, %n: i32 {divisible_by_16}",

@@ -54,7 +54,7 @@ std::string transformed(const std::string& text) {
   return ir::print(*function);
 }
 
-class TextTest : public testing::TestWithParam<std::filesystem::path> {};
+class TextTest : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(TextTest, passes_give_what_stands_beside) {
   std::string text = read(GetParam());
@@ -70,7 +70,7 @@ TEST_P(TextTest, passes_give_what_stands_beside) {
   EXPECT_EQ(result, text.substr(end + kAfter.size()));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TextTest, testing::ValuesIn(text_tests()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(All, TextTest, ::testing::ValuesIn(text_tests()), [](const auto& info) {
   std::string name = info.param.stem().string();
   std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
   return name;
