@@ -192,7 +192,7 @@ print("nvrtc" in compiled.timings, "__global__" in compiled.cuda)
         "0 128.0",
         "True True",
     ]
-    assert run(text).splitlines()[1] == "False True"  # from disk
+    assert run(text).splitlines()[2] == "False True"  # from disk
 
 
 @needs_nvrtc
