@@ -18,4 +18,4 @@ rm -rf "$package"
 cp -r "$root/python" "$package"
 cmake --install "$build" --prefix "$package" >/dev/null
 LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)" \
-  PYTHONPATH="$package" python -m pytest -q -p no:cacheprovider tests/run
+  PYTHONPATH="$package" python -m pytest -q -p no:cacheprovider -n 2 tests/run
