@@ -2,8 +2,8 @@
 
 import torch
 
-import enceladus
 import enceladus.language as tl
+from benchmarks.cuda.products import tile_configs, tile_grid, triton_configs
 from benchmarks.cuda.workload import Workload
 
 # (BM, BN, BK, num_warps, num_stages)
@@ -16,21 +16,6 @@ TILES = (
     (128, 256, 64, 8, 4),
     (64, 128, 128, 4, 4),
 )
-
-
-def tile_configs(accumulator):
-    names = ("BM", "BN", "BK", "num_warps", "num_stages")
-    return [
-        {**dict(zip(names, tile, strict=True)), "GROUP": 8, "ACC": accumulator} for tile in TILES
-    ]
-
-
-def triton_configs(accumulator):
-    try:
-        import triton.language
-    except ImportError:
-        return []
-    return tile_configs(getattr(triton.language, accumulator))
 
 
 def operands(m, n, k, dtype):
@@ -63,10 +48,6 @@ def cublas(s):
 def matmul(m, n, k, dtype):
     is_int = dtype == torch.int8
     accumulator = "int32" if is_int else "float32"
-
-    def grid(config):
-        return (enceladus.cdiv(m, config["BM"]) * enceladus.cdiv(n, config["BN"]),)
-
     return Workload(
         title=f"matmul {m}x{n}x{k} {str(dtype).removeprefix('torch.')}, b by columns",
         make=lambda: operands(m, n, k, dtype),
@@ -77,9 +58,9 @@ def matmul(m, n, k, dtype):
         unit="TFLOP/s",
         set_bytes=m * k + k * n + (4 if is_int else 2) * m * n,
         kernel="columns_matmul_kernel",
-        bind=lambda s, c: ((s["a"], s["b"], s["out"], m, n, k), grid(c)),
-        configs=tile_configs(getattr(tl, accumulator)),
-        triton_configs=triton_configs(accumulator),
+        bind=lambda s, c: ((s["a"], s["b"], s["out"], m, n, k), tile_grid(m, n, c)),
+        configs=tile_configs(TILES, ACC=getattr(tl, accumulator)),
+        triton_configs=triton_configs(accumulator, TILES),
         peers={"cuBLAS": cublas},
     )
 

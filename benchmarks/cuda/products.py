@@ -24,7 +24,7 @@ TILES = (
 )
 
 
-def tile_configs(**more):
+def tile_configs(tiles=TILES, **more):
     return [
         {
             "BM": bm,
@@ -35,8 +35,17 @@ def tile_configs(**more):
             "num_stages": stages,
             **more,
         }
-        for bm, bn, bk, count, stages in TILES
+        for bm, bn, bk, count, stages in tiles
     ]
+
+
+def triton_configs(accumulator, tiles=TILES):
+    """The same with Triton's name of the accumulator's type; none where Triton is missing."""
+    try:
+        import triton.language
+    except ImportError:
+        return []
+    return tile_configs(tiles, ACC=getattr(triton.language, accumulator))
 
 
 def tile_grid(m, n, config):
@@ -61,17 +70,7 @@ def product(s):
 def matmul(m, n, k, dtype):
     is_int = dtype == torch.int8
     peer = torch._int_mm if is_int else torch.mm
-    ours, theirs = (tl.int32, "int32") if is_int else (tl.float32, "float32")
-
-    def triton_type():
-        import triton.language
-
-        return getattr(triton.language, theirs)
-
-    try:
-        triton_configs = tile_configs(ACC=triton_type())
-    except ImportError:
-        triton_configs = []
+    accumulator = "int32" if is_int else "float32"
     return Workload(
         title=f"matmul {m}x{n}x{k} {OURS[dtype]}",
         make=lambda: operands(m, n, k, dtype),
@@ -82,8 +81,8 @@ def matmul(m, n, k, dtype):
         set_bytes=(m * k + k * n + m * n) * dtype.itemsize,
         kernel="matmul_kernel",
         bind=lambda s, c: ((s["a"], s["b"], s["out"], m, n, k), tile_grid(m, n, c)),
-        configs=tile_configs(ACC=ours),
-        triton_configs=triton_configs,
+        configs=tile_configs(ACC=getattr(tl, accumulator)),
+        triton_configs=triton_configs(accumulator),
         peers={"cuBLAS": lambda s: peer(s["a"], s["b"])},
         slow_peers={"torch.compile max-autotune": lambda s: tuned(peer)(s["a"], s["b"])},
     )
