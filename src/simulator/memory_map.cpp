@@ -10,6 +10,7 @@ namespace enceladus::simulator {
 namespace {
 
 constexpr size_t kPage = 4096;
+constexpr size_t kWord = 4;  // of an atomic
 constexpr int kRedZoneByte = 0xCB;
 constexpr int kPoisonByte = 0xFF;  // a NaN in every float format, -1 as an integer
 
@@ -26,6 +27,7 @@ size_t round_up(size_t value, size_t step) { return (value + step - 1) / step * 
 // A stretch of the caller's memory that one or more overlapping bindings cover.
 struct MemoryMap::Piece {
   uintptr_t low, high;
+  uintptr_t end;  // of the caller's memory, at most 3 bytes before `high`
   bool read_only, constants;
   uint32_t slot;
   std::string name;
@@ -41,7 +43,9 @@ void MemoryMap::build(std::span<const BoundMemory> bound,
   std::vector<Piece> pieces;
   for (const BoundMemory& one : bound) {
     auto low = reinterpret_cast<uintptr_t>(one.data);
-    pieces.push_back({low, low + one.bytes, one.read_only, one.constants, one.slot, name_of(one)});
+    const size_t touched = one.whole_words ? round_up(one.bytes, kWord) : one.bytes;
+    pieces.push_back({low, low + touched, low + one.bytes, one.read_only, one.constants, one.slot,
+                      name_of(one)});
   }
   // Overlapping pieces become one; bytes of constants are copies and overlap with nothing.
   std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
@@ -51,6 +55,7 @@ void MemoryMap::build(std::span<const BoundMemory> bound,
   for (const Piece& piece : pieces) {
     if (!merged.empty() && !piece.constants && piece.low < merged.back().high) {
       merged.back().high = std::max(merged.back().high, piece.high);
+      merged.back().end = std::max(merged.back().end, piece.end);
       merged.back().read_only = merged.back().read_only && piece.read_only;
     } else {
       merged.push_back(piece);
@@ -82,10 +87,10 @@ void MemoryMap::build(std::span<const BoundMemory> bound,
     size_t bytes = piece.high - piece.low;
     // The place within a page is kept, so that alignment is what the caller's memory has.
     piece.address = place(bytes, piece.low % kPage);
-    std::memcpy(reinterpret_cast<void*>(piece.address), reinterpret_cast<void*>(piece.low), bytes);
-    if (!piece.read_only) {
-      copy_back_.push_back({reinterpret_cast<void*>(piece.low), piece.address, bytes});
-    }
+    auto* array = reinterpret_cast<void*>(piece.low);
+    const size_t held = piece.end - piece.low;
+    std::memcpy(reinterpret_cast<void*>(piece.address), array, held);
+    if (!piece.read_only) copy_back_.push_back({array, piece.address, held});
     RegionKind kind = piece.constants ? RegionKind::kConstant : RegionKind::kDevice;
     Region region{.low = piece.address,
                   .high = piece.address + bytes,

@@ -34,6 +34,9 @@ struct BoundMemory {
   bool read_only = false;  // a buffer that no kernel may write, or constants
   bool constants = false;  // setBytes: `data` is only read
   std::string name = {};   // in messages; empty: its slot
+  // The last word may be touched although it ends behind `data`: atomics of narrow elements work on
+  // whole words. What lies behind is neither read nor written.
+  bool whole_words = false;
 };
 
 class MemoryMap {

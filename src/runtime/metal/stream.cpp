@@ -30,13 +30,10 @@ std::string culprit(const Batch& batch, const std::string& error) {
   return "one of the kernels " + names + " (ENCELADUS_FLUSH_EVERY=1 tells which)";
 }
 
-// What an argument has from its first element on. Atomics of narrow elements work on whole words,
-// which may end behind it.
+// The bytes that an argument has from its first element on.
 uint64_t extent_of(const Launch& launch, uint32_t parameter) {
-  constexpr uint64_t kWord = 4;
   if (launch.extents.empty()) return BoundPointer::kUnknown;
-  const uint64_t bytes = launch.extents[2 * parameter + 1] - launch.parameters[parameter];
-  return (bytes + kWord - 1) / kWord * kWord;
+  return launch.extents[2 * parameter + 1] - launch.parameters[parameter];
 }
 
 void pause_for(std::chrono::nanoseconds time) {

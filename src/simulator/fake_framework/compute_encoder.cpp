@@ -145,6 +145,7 @@ void ComputeEncoder::set_extent(uint64_t index, uint64_t bytes) {
                             slot_text(index) + " has");
   }
   binding.extent = bytes;
+  binding.is_array = true;
 }
 
 Result ComputeEncoder::set_threadgroup_memory(const Message& message) {

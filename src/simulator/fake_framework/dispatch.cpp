@@ -35,6 +35,7 @@ simulator::BoundMemory bound_memory(const simulator::KernelSignature& signature,
   } else {
     memory.data = body_of<Buffer>(binding.buffer)->data() + binding.offset;
     memory.bytes = binding.extent;
+    memory.whole_words = binding.is_array;
   }
   return memory;
 }

@@ -16,7 +16,8 @@ struct Binding {
   Object* buffer = nullptr;
   Ref<Buffer> retained;  // only if the command buffer retains
   uint64_t offset = 0;
-  uint64_t extent = 0;  // bytes from the offset on that the kernel may touch
+  uint64_t extent = 0;    // bytes from the offset on that the kernel may touch
+  bool is_array = false;  // the extent is an argument's own, told by enceladus_sim_set_extent
   std::vector<std::byte> bytes;
 
   bool is_bound() const { return buffer != nullptr || !bytes.empty(); }
