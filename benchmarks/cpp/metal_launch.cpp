@@ -1,5 +1,6 @@
 // Host time of an asynchronous launch on the Metal runtime, by the simulator's framework: what the
-// calling thread spends, less what it spends inside the framework. Kernels do not run meanwhile.
+// calling thread spends, less what it spends inside the framework. Kernels are checked and
+// forgotten.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -38,7 +39,7 @@ int main() {
   const metal::Objc& objc = device.context().objc;
   auto inside =
       reinterpret_cast<int64_t (*)()>(objc.find_symbol("enceladus_sim_nanoseconds_inside"));
-  reinterpret_cast<void (*)(int32_t)>(objc.find_symbol("enceladus_sim_set_executes"))(0);
+  reinterpret_cast<void (*)(int32_t)>(objc.find_symbol("enceladus_sim_set_records"))(0);
   const Ref<Kernel> kernel = device.load(add_artifact());
   Ref<Buffer> buffers[3];
   Resource* resources[3];

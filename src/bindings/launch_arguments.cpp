@@ -40,8 +40,8 @@ void LaunchArguments::classify(KeyWriter& key) {
 void LaunchArguments::add_constant(size_t index, PyObject* given, KeyWriter& key) {
   PyObject* value = plain_constant(given, converted_);
   write_constant(key, value, kernel_.objects, {kernel_.parameters[index].text, kernel_.name});
-  arguments_[index] = {ArgumentKind::kConstexpr, DType::kInt1, 0, false,
-                       ArgumentOrigin::kOther,   value};
+  arguments_[index] = {ArgumentKind::kConstexpr, DType::kInt1, 0,      false,
+                       ArgumentOrigin::kOther,   value,        nullptr};
 }
 
 void LaunchArguments::classify_runtime(size_t index, KeyWriter& key) {
@@ -117,11 +117,9 @@ void LaunchArguments::add_integer(size_t index, PyObject* integer, KeyWriter& ke
 
 void LaunchArguments::add_scalar(size_t index, DType dtype, uint64_t bits, uint8_t facts,
                                  KeyWriter& key) {
-  key.byte(kKeyScalar);
-  key.byte(static_cast<uint8_t>(dtype));
-  key.byte(facts);
-  arguments_[index] = {ArgumentKind::kScalar, dtype, facts, false, ArgumentOrigin::kOther,
-                       bound_.values[index]};
+  key.bytes(kKeyScalar, static_cast<uint8_t>(dtype), facts);
+  arguments_[index] = {ArgumentKind::kScalar, dtype,  facts, false, ArgumentOrigin::kOther,
+                       bound_.values[index],  nullptr};
   push_slot(bits, 0, 0);
 }
 
@@ -130,11 +128,9 @@ void LaunchArguments::add_pointer(size_t index, DType dtype, bool aligned, KeyWr
   bool has_fact =
       aligned && !parameter.do_not_specialize && !parameter.do_not_specialize_on_alignment;
   uint8_t facts = has_fact ? kFactDivisibleBy16 : 0;
-  key.byte(kKeyPointer);
-  key.byte(static_cast<uint8_t>(dtype));
-  key.byte(facts);
-  arguments_[index] = {ArgumentKind::kPointer, dtype, facts, true, ArgumentOrigin::kOther,
-                       bound_.values[index]};
+  key.bytes(kKeyPointer, static_cast<uint8_t>(dtype), facts);
+  arguments_[index] = {ArgumentKind::kPointer, dtype,  facts, true, ArgumentOrigin::kOther,
+                       bound_.values[index],   nullptr};
 }
 
 void LaunchArguments::add_array(size_t index, ArgumentView& view, KeyWriter& key) {

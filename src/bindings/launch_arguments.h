@@ -24,14 +24,15 @@ enum : uint8_t {
   kFactEqualTo1 = 2,
 };
 
+// Without initial values: a launch makes room for as many as a kernel may have and fills a few.
 struct Argument {
   ArgumentKind kind;
   DType dtype;
   uint8_t facts;
   bool writable;  // arrays
   ArgumentOrigin origin;
-  PyObject* value;  // borrowed from the call, or from LaunchArguments::converted
-  const char* unwritable_reason = nullptr;  // as in ArgumentView
+  PyObject* value;                // borrowed from the call, or from LaunchArguments::converted
+  const char* unwritable_reason;  // as in ArgumentView
 };
 
 // Whether a launch is meant (real values), or a compilation for stand-ins (MockTensor, dtypes).

@@ -46,20 +46,22 @@ LaunchSwitches read_environment() {
 
 #ifdef __GLIBC__
 // glibc's setenv replaces strings and never changes one, so the same pointers are the same text.
+// An array at the same address is as long as it was: setenv and unsetenv move pointers within it.
 struct Seen {
-  std::vector<const char*> strings;
+  char** environment = nullptr;
+  std::vector<char*> strings;  // the null at the end included
   LaunchSwitches switches;
 
   bool is_current() const {
-    char** entry = process_environment();
-    for (const char* known : strings)
-      if (entry == nullptr || *entry++ != known) return false;
-    return entry == nullptr || *entry == nullptr;
+    return environment != nullptr && environment == process_environment() &&
+           std::memcmp(environment, strings.data(), strings.size() * sizeof(char*)) == 0;
   }
   void read() {
+    environment = process_environment();
     strings.clear();
-    for (char** entry = process_environment(); entry != nullptr && *entry != nullptr; ++entry)
+    for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry)
       strings.push_back(*entry);
+    strings.push_back(nullptr);
     switches = read_environment();
   }
 };
@@ -70,7 +72,7 @@ struct Seen {
 LaunchSwitches read_launch_switches() {
 #ifdef __GLIBC__
   static Seen* seen = new Seen;  // under the interpreter lock
-  if (seen->strings.empty() || !seen->is_current()) seen->read();
+  if (!seen->is_current()) seen->read();
   return seen->switches;
 #else
   return read_environment();

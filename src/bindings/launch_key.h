@@ -17,6 +17,12 @@ class KeyWriter {
   KeyWriter& operator=(const KeyWriter&) = delete;
 
   void byte(uint8_t value) { *reserve(1) = static_cast<char>(value); }
+  void bytes(uint8_t first, uint8_t second, uint8_t third) {
+    char* place = reserve(3);
+    place[0] = static_cast<char>(first);
+    place[1] = static_cast<char>(second);
+    place[2] = static_cast<char>(third);
+  }
   void word(uint64_t value) { std::memcpy(reserve(8), &value, 8); }
   void text(std::string_view value) {
     word(value.size());

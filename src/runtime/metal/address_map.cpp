@@ -24,8 +24,7 @@ void AddressMap::erase(uint64_t base) {
   if (entry != entries_.end() && --entry->second.uses == 0) entries_.erase(entry);
 }
 
-std::optional<BoundPointer> AddressMap::find(uint64_t address) const {
-  const std::lock_guard lock(mutex_);
+std::optional<BoundPointer> AddressMap::Reader::find(uint64_t address) const {
   auto behind = entries_.upper_bound(address);
   if (behind == entries_.begin()) return std::nullopt;
   const auto& [base, entry] = *--behind;

@@ -22,20 +22,33 @@ struct BoundPointer {
 };
 
 class AddressMap {
+  struct Entry {
+    uint64_t bytes;
+    Id buffer;
+    int uses;
+  };
+
  public:
   // False, and nothing is done, where another buffer has some of the addresses. The same buffer may
   // come several times; it stays until it was erased as often.
   bool insert(uint64_t base, uint64_t bytes, Id buffer);
   void erase(uint64_t base);
   // Of the buffer that holds the address, its end included: an empty view may point there.
-  std::optional<BoundPointer> find(uint64_t address) const;
+  std::optional<BoundPointer> find(uint64_t address) const { return Reader(*this).find(address); }
+
+  // Looks up several addresses under one lock: a launch has some, and a lock costs as much as a
+  // look-up.
+  class Reader {
+   public:
+    explicit Reader(const AddressMap& map) : entries_(map.entries_), lock_(map.mutex_) {}
+    std::optional<BoundPointer> find(uint64_t address) const;
+
+   private:
+    const std::map<uint64_t, Entry>& entries_;
+    const std::lock_guard<std::mutex> lock_;
+  };
 
  private:
-  struct Entry {
-    uint64_t bytes;
-    Id buffer;
-    int uses;
-  };
   mutable std::mutex mutex_;
   std::map<uint64_t, Entry> entries_;  // by base
 };

@@ -137,7 +137,8 @@ BatchEncoder& MetalStream::open_batch(bool prints) {
 }
 
 BoundPointer MetalStream::bind_pointer(const Launch& launch, const HostArrays& host_arrays,
-                                       uint32_t parameter) const {
+                                       uint32_t parameter,
+                                       const AddressMap::Reader& addresses) const {
   for (const ForeignArray& array : launch.foreign_arrays)
     if (array.parameter == parameter) return {.buffer = array.buffer, .offset = array.offset};
   const uint64_t address = launch.parameters[parameter];
@@ -145,22 +146,25 @@ BoundPointer MetalStream::bind_pointer(const Launch& launch, const HostArrays& h
   const auto host = std::find(launch.host_arrays.begin(), end, parameter);
   if (host != end)
     return host_arrays.find(static_cast<size_t>(host - launch.host_arrays.begin()), address);
-  if (const std::optional<BoundPointer> found = context_.addresses.find(address)) return *found;
+  if (const std::optional<BoundPointer> found = addresses.find(address)) return *found;
   const Artifact& artifact = launch.kernel->artifact();
   throw DeviceFailure("metal", "argument `" + artifact.parameters[parameter].name + "` of `" +
                                    artifact.kernel + "` is not memory of this device");
 }
 
-void MetalStream::bind_pointers(const Launch& launch, const HostArrays* host_arrays,
-                                BoundPointers& bound) const {
+std::span<const BoundPointer> MetalStream::bind_pointers(const Launch& launch,
+                                                         const HostArrays& host_arrays) {
+  const AddressMap::Reader addresses(context_.addresses);
   const auto& kernel = static_cast<const MetalKernel&>(*launch.kernel);
-  for (size_t i = 0; i < kernel.layout().pointers.size(); ++i) {
+  const size_t count = kernel.layout().pointers.size();
+  for (size_t i = 0; i < count; ++i) {
     const uint32_t parameter = kernel.layout().pointers[i].parameter;
-    bound[i] = bind_pointer(launch, *host_arrays, parameter);
+    pointers_[i] = bind_pointer(launch, host_arrays, parameter, addresses);
     const uint64_t bytes = extent_of(launch, parameter);
-    if (bytes == 0) bound[i].offset = 0;  // an offset must lie before a buffer's end
-    if (context_.set_extent) bound[i].bytes = bytes;
+    if (bytes == 0) pointers_[i].offset = 0;  // an offset must lie before a buffer's end
+    if (context_.set_extent) pointers_[i].bytes = bytes;
   }
+  return {pointers_.data(), count};
 }
 
 Ticket MetalStream::encode(const Launch& launch, const HostArrays* host_arrays) {
@@ -168,11 +172,9 @@ Ticket MetalStream::encode(const Launch& launch, const HostArrays* host_arrays) 
   const Artifact& artifact = kernel.artifact();
   ENC_CHECK(launch.parameters.size() == artifact.parameters.size(),
             "parameters do not fit " + artifact.kernel);
-  BoundPointers pointers;
-  bind_pointers(launch, host_arrays, pointers);
+  const std::span<const BoundPointer> pointers = bind_pointers(launch, *host_arrays);
   Batch& batch = open_batch(artifact.logs).batch();
-  if (!launches_nothing(launch))
-    open_->encode(kernel, launch, {pointers.data(), kernel.layout().pointers.size()});
+  if (!launches_nothing(launch)) open_->encode(kernel, launch, pointers);
   for (Owned& buffer : host_arrays->share_buffers()) batch.garbage.push_back(std::move(buffer));
   const Ticket ticket = newest() + 1;
   kernel.mark_used(this, ticket);

@@ -77,10 +77,9 @@ class MetalStream : public Stream {
   Ticket encode(const Launch& launch, const HostArrays* host_arrays);
   Ticket finish_encoding();
   using BoundPointers = std::array<BoundPointer, kMostBuffers>;
-  void bind_pointers(const Launch& launch, const HostArrays* host_arrays,
-                     BoundPointers& bound) const;
-  BoundPointer bind_pointer(const Launch& launch, const HostArrays& host_arrays,
-                            uint32_t parameter) const;
+  std::span<const BoundPointer> bind_pointers(const Launch& launch, const HostArrays& host_arrays);
+  BoundPointer bind_pointer(const Launch& launch, const HostArrays& host_arrays, uint32_t parameter,
+                            const AddressMap::Reader& addresses) const;
   Ticket give_ticket();
   void commit_open();
   void flush_if_idle();
@@ -109,6 +108,7 @@ class MetalStream : public Stream {
   std::condition_variable changed_;
   std::unique_ptr<BatchEncoder> open_;
   bool open_prints_ = false;
+  BoundPointers pointers_;  // of the launch that is being encoded
   bool is_capturing_ = false;
   std::deque<std::unique_ptr<Batch>> batches_;
   std::atomic<size_t> under_way_{0};  // how many batches_ holds

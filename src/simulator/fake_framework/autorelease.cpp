@@ -4,6 +4,7 @@
 #include "simulator/fake_framework/ledger.h"
 #include "simulator/fake_framework/object.h"
 #include "simulator/fake_framework/runtime.h"
+#include "simulator/fake_framework/time_inside.h"
 
 namespace enceladus::fake_metal {
 namespace {
@@ -29,11 +30,13 @@ Object* autorelease(Object* object) {
 namespace fake = enceladus::fake_metal;
 
 void* objc_autoreleasePoolPush() {
+  fake::TimeInside inside;
   fake::pooled.push_back(nullptr);
   return reinterpret_cast<void*>(fake::pooled.size());
 }
 
 void objc_autoreleasePoolPop(void* pool) {
+  fake::TimeInside inside;
   auto size = reinterpret_cast<size_t>(pool);
   if (size == 0 || size > fake::pooled.size() || fake::pooled[size - 1] != nullptr) {
     fake::Ledger::get().note_violation("objc_autoreleasePoolPop of a pool that has ended already");

@@ -1,6 +1,7 @@
 #include "simulator/fake_framework/compute_encoder.h"
 
 #include "simulator/fake_framework/device.h"
+#include "simulator/fake_framework/settings.h"
 
 namespace enceladus::fake_metal {
 namespace {
@@ -198,11 +199,12 @@ void ComputeEncoder::check_binding(const simulator::KernelParameter& parameter,
 
 void ComputeEncoder::collect_bindings(const Pipeline& pipeline, Dispatch& launch) const {
   uint64_t threadgroup_bytes = pipeline.static_bytes();
+  const bool records = Settings::get().records;
   for (const simulator::KernelParameter& parameter : pipeline.kernel().signature().parameters) {
     if (parameter.kind == simulator::ParameterKind::kBuiltin) continue;
     if (parameter.kind != simulator::ParameterKind::kThreadgroup) {
       check_binding(parameter, slots_[parameter.slot]);
-      launch.bindings.emplace_back(parameter.slot, slots_[parameter.slot]);
+      if (records) launch.bindings.emplace_back(parameter.slot, slots_[parameter.slot]);
       continue;
     }
     auto memory = threadgroup_bytes_.find(parameter.slot);
@@ -230,6 +232,7 @@ void ComputeEncoder::dispatch(const Size& grid, const Size& threads) {
   launch.pipeline = pipeline_;
   launch.retained = retained_pipeline_;
   collect_bindings(*pipeline, launch);
+  if (!Settings::get().records) return;
   launch.grid = narrow(grid);
   launch.threads = narrow(threads);
   buffer_->add([launch = std::move(launch)](CommandRun& run) { return run_dispatch(launch, run); });

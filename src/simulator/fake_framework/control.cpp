@@ -126,6 +126,7 @@ void enceladus_sim_set_watchdog(uint64_t steps) { fake::Settings::get().watchdog
 void enceladus_sim_set_executes(int32_t executes) {
   fake::Settings::get().executes = executes != 0;
 }
+void enceladus_sim_set_records(int32_t records) { fake::Settings::get().records = records != 0; }
 void enceladus_sim_set_delay(int64_t microseconds) {
   fake::Settings::get().completion_delay_us = microseconds;
 }
@@ -182,7 +183,7 @@ int64_t enceladus_sim_report_objects(char* text, int64_t capacity) {
   json.end_object();
   return fake::copy_text(json.text(), text, capacity);
 }
-int64_t enceladus_sim_nanoseconds_inside() { return fake::TimeInside::total(); }
+int64_t enceladus_sim_nanoseconds_inside() { return fake::TimeInside::nanoseconds(); }
 
 void enceladus_sim_set_extent(Object* encoder, uint64_t slot, uint64_t bytes) {
   const fake::TimeInside inside;

@@ -24,6 +24,8 @@ ENCELADUS_EXPORT void enceladus_sim_set_fragment_layout(int32_t layout);
 ENCELADUS_EXPORT void enceladus_sim_set_watchdog(uint64_t steps);
 // 0: launches do nothing, to measure or to count objects of the host.
 ENCELADUS_EXPORT void enceladus_sim_set_executes(int32_t executes);
+// 0: launches are checked and forgotten, to measure a host without what a record costs its caches.
+ENCELADUS_EXPORT void enceladus_sim_set_records(int32_t records);
 // Microseconds by which each command buffer is completed late.
 ENCELADUS_EXPORT void enceladus_sim_set_delay(int64_t microseconds);
 

@@ -22,6 +22,7 @@ struct Settings {
   std::atomic<simulator::FragmentLayout> fragment_layout{simulator::FragmentLayout::kApple};
   std::atomic<uint64_t> watchdog_steps{400'000'000};
   std::atomic<bool> executes{true};             // false: launches do nothing
+  std::atomic<bool> records{true};              // false: launches are checked and forgotten
   std::atomic<int64_t> completion_delay_us{0};  // before a command buffer is completed
 
   static Settings& get() {

@@ -1,5 +1,6 @@
 // A host program's way through the stand-in: kernels run, results arrive, errors are Metal's.
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <thread>
 
@@ -250,6 +251,39 @@ TEST_F(FakeFramework, blit_commands_fill_and_copy) {
     EXPECT_EQ(contents<uint8_t>(from)[i], i >= 16 && i < 24 ? 0xAB : 0);
     EXPECT_EQ(contents<uint8_t>(to)[i], i >= 44 && i < 52 ? 0xAB : 0);
   }
+}
+
+TEST_F(FakeFramework, launches_without_records_are_checked_and_forgotten) {
+  Owned add = pipeline(kAdd);
+  Owned out = buffer(128), x = buffer(128);
+  enceladus_sim_set_records(0);
+  for (bool is_bound : {true, false}) {
+    Pool pool;
+    Id commands = command_buffer();
+    Id encoder = send<Id>(commands, "computeCommandEncoder");
+    send<void>(encoder, "setComputePipelineState:", static_cast<Id>(add));
+    set_buffer(encoder, out, 0);
+    if (is_bound) set_buffer(encoder, x, 1);
+    set_bytes(encoder, 1.0f, 2);
+    dispatch(encoder, 1, 32);
+    EXPECT_EQ(violations() == "[]", is_bound);
+    end(encoder);
+    finish(commands);
+  }
+  EXPECT_EQ(contents<float>(out)[0], 0.0f);
+}
+
+TEST_F(FakeFramework, time_inside_leaves_the_host_out) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kOwn(40);
+  Owned one = buffer(128);
+  const int64_t before = enceladus_sim_nanoseconds_inside();
+  const auto start = Clock::now();
+  std::this_thread::sleep_for(kOwn);
+  for (int i = 0; i < 1000; ++i) send<uint64_t>(one, "length");
+  const int64_t inside = enceladus_sim_nanoseconds_inside() - before;
+  EXPECT_GT(inside, 0);
+  EXPECT_LT(std::chrono::nanoseconds(inside), Clock::now() - start - kOwn / 2);
 }
 
 TEST_F(FakeFramework, many_launches_leave_no_objects) {

@@ -96,6 +96,7 @@ class FakeFramework : public testing::Test {
     enceladus_sim_set_schedule(0, 0);
     enceladus_sim_set_watchdog(400'000'000);
     enceladus_sim_set_executes(1);
+    enceladus_sim_set_records(1);
     enceladus_sim_set_delay(0);
     queue_ = Owned();
     device_ = Owned();
