@@ -46,6 +46,23 @@ __device__ inline float enc_exp2(float a) {
   return b;
 }
 )"},
+    {"exp",
+     R"(// Within 3 ulp; what is below the normal numbers is 0. What the power of two's argument lost by
+// rounding is made good to first order; where the power is 0 or infinite nothing is.
+__device__ inline float enc_exp(float a) {
+  const float power = a * 1.44269502f;
+  float b;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(b) : "f"(power));
+  const float lost = fmaf(power, 1.90465421e-9f, fmaf(power, -0.693147182f, a));
+  return fabsf(power) < 128.0f ? fmaf(b, lost, b) : b;
+}
+)"},
+    {"short_exp", R"(__device__ inline float enc_short_exp(float a) {
+  float b;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(b) : "f"(a * 1.44269502f));
+  return b;
+}
+)"},
     {"tanh", R"(__device__ inline float enc_tanh(float a) {
   float b;
   asm("tanh.approx.f32 %0, %1;" : "=f"(b) : "f"(a));
