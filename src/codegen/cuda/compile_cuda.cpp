@@ -19,6 +19,7 @@
 #include "transforms/late_waits.h"
 #include "transforms/narrow_offsets.h"
 #include "transforms/rings.h"
+#include "transforms/share_reciprocals.h"
 #include "transforms/shared_memory.h"
 #include "transforms/short_sigmoid.h"
 #include "transforms/slice_stores.h"
@@ -66,6 +67,8 @@ Placed lower_and_place(const ir::Function& tile, const simt::SimtTarget& target,
   report(*placed.function, "late_waits");
   transforms::slice_stores(*placed.function);
   report(*placed.function, "slice_stores");
+  transforms::share_reciprocals(*placed.function);
+  report(*placed.function, "share_reciprocals");
   int64_t buffers =
       transforms::place_shared_memory(*placed.function, target.shared_bytes, kAmpleBytes);
   placed.shared_bytes = transforms::place_rings(*placed.function, buffers, target.shared_bytes);

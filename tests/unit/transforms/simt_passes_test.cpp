@@ -7,6 +7,7 @@
 #include "ir/verifier.h"
 #include "transforms/defer_sums.h"
 #include "transforms/late_waits.h"
+#include "transforms/share_reciprocals.h"
 #include "transforms/short_sigmoid.h"
 
 namespace enceladus::transforms {
@@ -119,6 +120,49 @@ TEST(ShortSigmoid, a_sigmoid_is_one_tanh_in_fast_mode_alone) {
     EXPECT_EQ(ir::verify(*function), std::vector<std::string>());
     EXPECT_EQ(ir::print(*function).find("tanh") != std::string::npos, mode == "fast");
   }
+}
+
+// A row's quotients by its sum, which `divisor` makes of %sum.
+std::string quotients(const std::string& divisor, const std::string& math_mode) {
+  return "kernel @k(%out: ptr<f32>, %x: f32) {num_warps = 4, math_mode = " + math_mode + R"(} {
+  %lane = linear {register_bases = [32, 64, 128], lane_bases = [1, 2, 4, 8, 16], warp_bases = [0, 0]} : tile<8xi32>
+  %a = cast %lane : tile<8xi32> -> tile<8xf32>
+  %sum = shuffle_xor %x {mask = 1} : f32
+)" + divisor +
+         R"(
+  %q = div %a, %d : tile<8xf32>
+  %p = splat %out : ptr<f32> -> tile<8xptr<f32>>
+  %at = addptr %p, %lane : tile<8xptr<f32>>, tile<8xi32>
+  store %at, %q {vector = 1} : tile<8xptr<f32>>
+}
+)";
+}
+
+// Registers in which a quotient is left; -1 where nothing changed.
+int64_t shared(const std::string& divisor, const std::string& math_mode = "relaxed") {
+  std::unique_ptr<ir::Function> function = ir::parse(quotients(divisor, math_mode));
+  bool changed = share_reciprocals(*function);
+  EXPECT_EQ(ir::verify(*function), std::vector<std::string>()) << ir::print(*function);
+  int64_t most = -1;
+  ir::walk(function->body(), [&](const ir::Operation* op) {
+    if (op->is(ir::Opcode::kDiv)) most = std::max(most, op->result()->type().elements());
+  });
+  return changed ? most : -1;
+}
+
+TEST(ShareReciprocals, the_reciprocal_of_a_divisor_is_made_once_for_all_registers) {
+  EXPECT_EQ(shared("  %d = splat %sum : f32 -> tile<8xf32>"), 1);
+  // Of two rows, each the divisor of every other register.
+  EXPECT_EQ(shared("  %two = pack %sum, %x : f32, f32 -> tile<2xf32>\n"
+                   "  %d = registers %two {register_map = [0, 1, 0, 1, 0, 1, 0, 1]} : "
+                   "tile<2xf32> -> tile<8xf32>"),
+            2);
+}
+
+TEST(ShareReciprocals, quotients_stay_that_share_nothing_or_are_rounded_correctly) {
+  EXPECT_EQ(shared("  %d = exp %a : tile<8xf32>"), -1);
+  EXPECT_EQ(shared("  %d = constant 3.0 : tile<8xf32>"), -1);
+  EXPECT_EQ(shared("  %d = splat %sum : f32 -> tile<8xf32>", "precise"), -1);
 }
 
 }  // namespace
