@@ -91,7 +91,7 @@ bool view_argument(PyObject* object, ArgumentView* view) {
     return true;
   }
   if (is_torch_tensor(object)) {
-    *view = view_torch_tensor(object);
+    view_torch_tensor(object, view);
     return true;
   }
   if (is_mlx_array(object)) {

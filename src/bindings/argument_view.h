@@ -6,7 +6,6 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
-#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -39,8 +38,6 @@ struct ArgumentView {
   // `hold_array`.
   Resource* resource = nullptr;
   Ref<Resource> held;
-  // The stream on which the array's library works, for libraries on a GPU.
-  std::optional<void*> native_stream;
 };
 
 // An array that cannot be a kernel argument. The message starts with the array ("has a negative

@@ -17,6 +17,7 @@
 #include "bindings/launch_frameworks.h"
 #include "bindings/launch_submit.h"
 #include "bindings/mlx_view.h"
+#include "bindings/torch_view.h"
 #include "runtime/cpu/device.h"
 
 namespace nb = nanobind;
@@ -123,9 +124,11 @@ void TextKernel::add_array(size_t index, PyObject* value, Arguments& arguments) 
     raise(PyExc_ValueError, named(index) + "is on " + view.device->name() +
                                 ", but an earlier one is on " + arguments.device->name());
   }
-  const bool is_in_stream = view.origin == ArgumentOrigin::kTensor || view.native_stream;
+  const bool is_torch = view.origin == ArgumentOrigin::kTorch && view.device;
+  if (is_torch) arguments.native_stream = torch_stream(*view.device);
+  const bool is_in_stream =
+      view.origin == ArgumentOrigin::kTensor || (is_torch && arguments.native_stream);
   arguments.waits = arguments.waits || !is_in_stream;
-  if (view.native_stream) arguments.native_stream = view.native_stream;
   if (view.foreign_buffer)
     arguments.foreign_arrays.push_back(
         {static_cast<uint16_t>(index), view.foreign_buffer, view.foreign_offset});

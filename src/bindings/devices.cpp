@@ -130,7 +130,11 @@ metal::MetalDevice* metal_device() {
   return nullptr;
 }
 
-Device& cuda_device(int index) { return find_device("cuda:" + std::to_string(index)); }
+Device& cuda_device(int index) {
+  for (Device* device : cuda::devices())
+    if (cuda::ordinal(*device) == index) return *device;
+  return find_device("cuda:" + std::to_string(index));  // says what there is
+}
 
 Device& current_device() {
   if (!overrides.empty()) return *overrides.back();

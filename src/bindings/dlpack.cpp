@@ -3,13 +3,13 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "bindings/argument_view.h"
 #include "bindings/devices.h"
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
-#include "support/check.h"
 
 namespace enceladus {
 namespace nb = nanobind;
@@ -28,7 +28,7 @@ enum ElementCode : uint8_t {
   kFloat8E5M2 = 12
 };
 
-dlpack::ElementType element_type(DType dtype) {
+constexpr dlpack::ElementType element_type(DType dtype) {
   const auto bits = static_cast<uint8_t>(8 * byte_size(dtype));
   if (dtype == DType::kBFloat16) return {kBFloat, bits, 1};
   if (dtype == DType::kFloat8E4M3) return {kFloat8E4M3, bits, 1};
@@ -41,10 +41,20 @@ dlpack::ElementType element_type(DType dtype) {
     case DTypeKind::kUnsigned:
       return {kUInt, bits, 1};
     case DTypeKind::kFloat:
-      return {kFloat, bits, 1};
+      break;
   }
-  ENC_CHECK(false, "unknown dtype kind");
+  return {kFloat, bits, 1};
 }
+
+// By code and bytes.
+constexpr auto kByElementType = [] {
+  std::array<std::array<std::optional<DType>, 9>, 16> table{};
+  for (const DTypeInfo& record : kDTypes) {
+    const dlpack::ElementType type = element_type(record.dtype);
+    table[type.code][type.bits / 8] = record.dtype;
+  }
+  return table;
+}();
 
 // Memory of an imported capsule; its deleter may belong to Python code.
 template <class Managed>
@@ -191,12 +201,9 @@ dlpack::Device dlpack_device(const Device& device) {
 }
 
 std::optional<DType> dlpack_dtype(const dlpack::ElementType& type) {
-  for (const DTypeInfo& record : kDTypes) {
-    const dlpack::ElementType candidate = element_type(record.dtype);
-    if (candidate.code == type.code && candidate.bits == type.bits && type.lanes == 1)
-      return record.dtype;
-  }
-  return std::nullopt;
+  if (type.lanes != 1 || type.code >= kByElementType.size() || type.bits % 8 || type.bits > 64)
+    return std::nullopt;
+  return kByElementType[type.code][type.bits / 8];
 }
 
 TensorObject import_dlpack(nb::handle object) {

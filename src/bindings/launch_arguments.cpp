@@ -6,6 +6,7 @@
 
 #include "bindings/launch_errors.h"
 #include "bindings/launch_scalars.h"
+#include "bindings/torch_view.h"
 
 namespace nb = nanobind;
 
@@ -35,6 +36,8 @@ void LaunchArguments::classify(KeyWriter& key) {
     else
       classify_runtime(index, key);
   }
+  if (device_ != nullptr && first_of(ArgumentOrigin::kTorch) >= 0)
+    native_stream_ = torch_stream(*device_);
 }
 
 void LaunchArguments::add_constant(size_t index, PyObject* given, KeyWriter& key) {
@@ -152,7 +155,6 @@ void LaunchArguments::add_array(size_t index, ArgumentView& view, KeyWriter& key
         {static_cast<uint16_t>(slots_), view.foreign_buffer, view.foreign_offset});
   arrays_[array_count_++] = {static_cast<uint16_t>(index), static_cast<uint16_t>(slots_)};
   push_slot(address, view.low, view.high);
-  if (view.native_stream) native_stream_ = view.native_stream;
   if (view.resource != nullptr) resources_[resource_count_++] = view.resource;
   if (view.held) held_.push_back(std::move(view.held));
 }

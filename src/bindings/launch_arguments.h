@@ -58,7 +58,7 @@ class LaunchArguments {
   const Argument& argument(size_t index) const { return arguments_[index]; }
   // Null where no array argument lies on a device of its own: any device will do.
   Device* device() const { return device_; }
-  // The stream of the library that a GPU's array belongs to.
+  // The stream on which PyTorch works, for its tensors on a GPU.
   std::optional<void*> native_stream() const { return native_stream_; }
   // Slots of arrays in the host's memory.
   std::span<const uint16_t> host_arrays() const { return {host_slots_, host_count_}; }

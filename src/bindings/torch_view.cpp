@@ -2,12 +2,14 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
 #include "bindings/devices.h"
 #include "bindings/dlpack.h"
 #include "runtime/cpu/device.h"
+#include "runtime/cuda/device.h"
 #include "runtime/metal/device.h"
 
 namespace enceladus {
@@ -27,6 +29,7 @@ struct TorchNames {
   PyObject* is_neg = PyUnicode_InternFromString("is_neg");
   PyObject* is_contiguous = PyUnicode_InternFromString("is_contiguous");
   PyObject* numel = PyUnicode_InternFromString("numel");
+  PyObject* raw_stream = nullptr;  // torch._C._cuda_getCurrentRawStream, where torch has CUDA
   std::array<PyObject*, kDTypeCount> dtypes{};
 };
 
@@ -49,6 +52,8 @@ const TorchNames* load_names() {
   names->tensor_type = type_of_name(torch, "Tensor");
   names->parameter_type = type_of_name(torch.attr("nn"), "Parameter");
   names->exchange = find_exchange_api(torch.attr("Tensor"));
+  names->raw_stream =
+      nb::getattr(torch.attr("_C"), "_cuda_getCurrentRawStream", nb::none()).release().ptr();
   for (const DTypeInfo& record : kDTypes) {
     const std::string name =
         record.dtype == DType::kInt1 ? "bool" : std::string(record.python_name);
@@ -102,6 +107,21 @@ uint64_t torch_extent(PyObject* object, DType dtype) {
   return static_cast<uint64_t>(elements * byte_size(dtype));
 }
 
+// Such a view is negated by torch at each read; its memory holds the values unnegated.
+void refuse_negated(PyObject* object) {
+  if (call(object, names()->is_neg).ptr() != Py_True) return;
+  throw ArgumentProblem(Kind::kValue,
+                        "is a view that torch negates lazily: pass `.resolve_neg()` of it");
+}
+
+// Whether a view may be such a one: asking torch costs more than the rest of an argument. What is
+// negated is the imaginary part of a conjugated array, whose elements lie among the real ones, and
+// views of it: their strides are even. (`as_strided` of one, with odd strides, escapes this.)
+bool may_be_negated(const dlpack::Tensor& tensor, DType dtype) {
+  return is_float(dtype) && std::none_of(tensor.strides, tensor.strides + tensor.rank,
+                                         [](int64_t stride) { return stride % 2 != 0; });
+}
+
 // The exchange API's view: one call instead of five attributes. False where it has none to give,
 // for other devices and for types that kernels do not have.
 bool view_by_exchange(PyObject* object, ArgumentView* view) {
@@ -115,17 +135,12 @@ bool view_by_exchange(PyObject* object, ArgumentView* view) {
     PyErr_Clear();
     return false;
   }
-  if (tensor.device.type == dlpack::kCuda) {
-    view->device = &cuda_device(tensor.device.index);
-    void* stream = nullptr;
-    if (names()->exchange->current_work_stream(tensor.device.type, tensor.device.index, &stream))
-      throw nb::python_error();
-    view->native_stream = stream;
-  } else if (tensor.device.type != dlpack::kCpu) {
-    return false;
-  }
+  const bool is_cuda = tensor.device.type == dlpack::kCuda;
+  if (!is_cuda && tensor.device.type != dlpack::kCpu) return false;
   const std::optional<DType> dtype = dlpack_dtype(tensor.element_type);
   if (!dtype) return false;
+  if (may_be_negated(tensor, *dtype)) refuse_negated(object);
+  view->device = is_cuda ? &cuda_device(tensor.device.index) : &cpu::device();
   view->dtype = *dtype;
   view->data = static_cast<char*>(tensor.data) + tensor.byte_offset;
   int64_t elements = 1;
@@ -159,6 +174,7 @@ void view_mps(PyObject* object, ArgumentView* view) {
 
 // For PyTorch without the exchange API, and for mps.
 void view_device(PyObject* object, ArgumentView* view) {
+  view->device = &cpu::device();
   if (attribute(object, names()->is_cpu).ptr() == Py_True) return;
   nb::object device = nb::handle(object).attr("device");
   const std::string type = text(device.attr("type"));
@@ -167,10 +183,7 @@ void view_device(PyObject* object, ArgumentView* view) {
     throw ArgumentProblem(Kind::kValue, "is a torch tensor on " + text(device) +
                                             ", which kernels cannot reach; `.to(\"cpu\")` of it "
                                             "can be passed");
-  const int index = nb::cast<int>(device.attr("index"));
-  view->device = &cuda_device(index);
-  nb::object stream = nb::module_::import_("torch").attr("_C").attr("_cuda_getCurrentRawStream");
-  view->native_stream = reinterpret_cast<void*>(nb::cast<uintptr_t>(stream(index)));
+  view->device = &cuda_device(nb::cast<int>(device.attr("index")));
 }
 
 void* address_of(PyObject* object) {
@@ -190,22 +203,29 @@ bool is_torch_tensor(PyObject* object) {
   return names() && PyObject_TypeCheck(object, names()->tensor_type);
 }
 
-ArgumentView view_torch_tensor(PyObject* object) {
-  ArgumentView view;
-  view.origin = ArgumentOrigin::kTorch;
-  view.writable = true;
-  view.device = &cpu::device();
-  // Such a view is negated by torch at each read; its memory holds the values unnegated.
-  if (call(object, names()->is_neg).ptr() == Py_True)
-    throw ArgumentProblem(Kind::kValue,
-                          "is a view that torch negates lazily: pass `.resolve_neg()` of it");
-  if (view_by_exchange(object, &view)) return view;
-  view_device(object, &view);
-  if (view.device == &cpu::device() || view.native_stream) view.data = address_of(object);
-  view.dtype = torch_dtype(object);
-  view.low = reinterpret_cast<uint64_t>(view.data);
-  view.high = view.low + torch_extent(object, view.dtype);
-  return view;
+void view_torch_tensor(PyObject* object, ArgumentView* view) {
+  view->origin = ArgumentOrigin::kTorch;
+  view->writable = true;
+  if (view_by_exchange(object, view)) return;
+  refuse_negated(object);
+  view_device(object, view);
+  if (!view->foreign_buffer && view->device) view->data = address_of(object);
+  view->dtype = torch_dtype(object);
+  view->low = reinterpret_cast<uint64_t>(view->data);
+  view->high = view->low + torch_extent(object, view->dtype);
+}
+
+std::optional<void*> torch_stream(const Device& device) {
+  if (device.kind() != DeviceKind::kCuda) return std::nullopt;
+  const int index = cuda::ordinal(device);
+  void* stream = nullptr;
+  if (names()->exchange) {
+    if (names()->exchange->current_work_stream(dlpack::kCuda, index, &stream))
+      throw nb::python_error();
+    return stream;
+  }
+  const nb::object found = nb::handle(names()->raw_stream)(index);
+  return reinterpret_cast<void*>(nb::cast<uintptr_t>(found));
 }
 
 }  // namespace enceladus

@@ -34,7 +34,8 @@ bool write_array(PyObject* value, KeyWriter& key) {
     } else if (is_numpy_array(value)) {
       write_array('A', numpy_dtype(*reinterpret_cast<NumpyArray*>(value)), nullptr, key);
     } else if (is_torch_tensor(value)) {
-      const ArgumentView view = view_torch_tensor(value);
+      ArgumentView view;
+      view_torch_tensor(value, &view);
       write_array('P', view.dtype, view.device, key);
     } else {
       return false;

@@ -150,6 +150,32 @@ def test_arrays_that_kernels_cannot_take_say_why(array, message):
         _core.describe_argument(array)
 
 
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128, torch.complex32], ids=str)
+@pytest.mark.parametrize(
+    "shape, take",
+    [
+        ((5,), lambda x: x),
+        ((1,), lambda x: x),
+        ((5,), lambda x: x[2]),
+        ((3, 4), lambda x: x),
+        ((3, 4), lambda x: x.T),
+        ((3, 4), lambda x: x[1:, ::3]),
+        ((1, 4), lambda x: x.expand(3, 4)),
+        ((3, 3), lambda x: x.diagonal()),
+        ((3, 4), lambda x: x.unfold(1, 2, 1)),
+        ((3, 4), lambda x: x.flatten()),
+    ],
+)
+def test_views_that_torch_negates_lazily_are_refused(shape, take, dtype):
+    lazy = take(torch.ones(shape, dtype=dtype).conj().imag)
+    assert lazy.is_neg()
+    for array in (lazy, lazy.as_subclass(type("Subclass", (torch.Tensor,), {}))):
+        with pytest.raises(ValueError, match="torch negates lazily"):
+            _core.describe_argument(array)
+    assert view(lazy.resolve_neg())[0] == view(torch.zeros((4, 4))[::2, ::2])[0] == "torch"
+
+
 def test_negative_strides_of_a_tensor_are_refused_too():
     with pytest.raises(ValueError, match="negative stride"):
         _core.describe_argument(enceladus.zeros(3)[::-1])

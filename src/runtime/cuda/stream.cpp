@@ -87,11 +87,7 @@ Ticket CudaStream::submit(const Launch& launch) {
   context_.check_usable();
   auto& kernel = static_cast<CudaKernel&>(*launch.kernel);
   const std::lock_guard lock(mutex_);
-  const Clock::time_point now = Clock::now();
-  if (burst_.add(now) && may_be_held(launch, kernel))
-    hold(launch, kernel, now);
-  else
-    submit_now(launch, kernel);
+  if (!hold(launch, kernel)) submit_now(launch, kernel);
   const Ticket ticket = newest_.load(std::memory_order_relaxed) + 1;
   newest_.store(ticket, std::memory_order_release);
   kernel.mark_used(this, ticket);
@@ -140,8 +136,12 @@ void CudaStream::launch_kernel(const Launch& launch, CudaKernel& kernel, StreamH
 
 // --- Holding back ---
 
-void CudaStream::hold(const Launch& launch, CudaKernel& kernel, Clock::time_point now) {
-  if (is_empty(launch)) return;
+// Whether the launch was held. One that cannot be is none of a burst, so no clock is read for it.
+bool CudaStream::hold(const Launch& launch, CudaKernel& kernel) {
+  if (!may_be_held(launch, kernel)) return false;
+  const Clock::time_point now = Clock::now();
+  if (!burst_.add(now)) return false;
+  if (is_empty(launch)) return true;
   KernelCall& call = held_.add();
   call.function = kernel.function();
   call.shape = kernel.configuration(launch, kLegacyStream);
@@ -158,6 +158,7 @@ void CudaStream::hold(const Launch& launch, CudaKernel& kernel, Clock::time_poin
   } else if (held_.size() == 1 && !flusher_.watch()) {
     hand_over();
   }
+  return true;
 }
 
 // Under `mutex_`. Never throws: what the driver refuses is raised by the next synchronization.

@@ -62,7 +62,7 @@ class CudaStream : public Stream {
   Ticket submit(const Launch& launch);
   void submit_now(const Launch& launch, CudaKernel& kernel);
   void launch_kernel(const Launch& launch, CudaKernel& kernel, StreamHandle stream);
-  void hold(const Launch& launch, CudaKernel& kernel, Clock::time_point now);
+  bool hold(const Launch& launch, CudaKernel& kernel);
   void hand_over();
   bool hand_over_stale();
   void order(StreamHandle first, StreamHandle second);
