@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 import enceladus
@@ -61,6 +62,22 @@ def debug_kernel(x_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.device_print("x", x)
     tl.device_assert(x >= 0, "x must not be negative", mask=offsets < n)
+
+
+@enceladus.jit
+def vertex(device, constant, half, n, thread, BLOCK: tl.constexpr):
+    threadgroup = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    simd_sum = tl.load(device + threadgroup, mask=threadgroup < n)
+    shared, program, scalars, as_type = simd_sum * half, simd_sum, n, thread
+    float4 = tl.sum(shared + program, axis=0)
+    tl.store(constant + threadgroup, float4 + scalars + as_type, mask=threadgroup < n)
+
+
+@enceladus.jit
+def waves_kernel(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    tl.store(y_ptr + offsets, tl.sin(x) + tl.cos(x) * tl.exp(x))
 
 
 TILE = {"BM": 64, "BN": 64, "BK": 32}
@@ -150,6 +167,25 @@ def test_a_warp_grid_that_does_not_fit_is_refused_at_the_dot():
     with pytest.raises(enceladus.CompilationError, match=r"dot_warps=\(4, 1\)") as caught:
         compiled(matmul_kernel, {"dot_warps": (4, 1)}, **HALVES, **tile)
     assert "tl.dot(a.load" in str(caught.value)
+
+
+def test_names_that_metal_has_for_itself_are_kept_clear_of():
+    if "metal-sim" not in enceladus.devices():
+        pytest.skip("the simulator is for Linux on x86-64")
+    x, y = np.arange(50, dtype=np.float32), np.zeros(50, np.float32)
+    with enceladus.device("metal-sim"):
+        vertex[(1,)](x, y, 0.5, 50, 3, BLOCK=64)
+    np.testing.assert_array_equal(y, np.full(50, x.sum() * 1.5 + 53, np.float32))
+
+
+@pytest.mark.parametrize(
+    "mode, space", [("relaxed", "precise"), ("precise", "precise"), ("fast", "fast")]
+)
+def test_functions_are_precise_in_every_math_mode_but_fast(mode, space):
+    kinds: dict[str, Any] = {"x_ptr": "*float32", "y_ptr": "*float32", "BLOCK": 64}
+    artifact = compiled(waves_kernel, {"math_mode": mode}, **kinds)
+    for name in ("sin", "cos", "exp"):
+        assert f" {space}::{name}(" in msl(artifact)
 
 
 # Fragments of 8 x 8 a warp, along rows and columns of a product, that are known to spill.
