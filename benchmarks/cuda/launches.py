@@ -150,11 +150,11 @@ def run():
     n = 1024
     x, y, out = (torch.randn(n, device="cuda") for _ in range(3))
     a, b, c = (enceladus.randn(n, device="cuda:0") for _ in range(3))
-    shared = [enceladus.from_dlpack(t) for t in (x, y, out)]
+    p, q, r = (enceladus.from_dlpack(t) for t in (x, y, out))
     ours = kernels.add_kernel[(1,)]
     contenders = {
         "enceladus, Tensor": lambda: ours(a, b, c, n, BLOCK=1024),
-        "enceladus, Tensor shared with torch": lambda: ours(*shared, n, BLOCK=1024),
+        "enceladus, Tensor shared with torch": lambda: ours(p, q, r, n, BLOCK=1024),
         "enceladus, torch tensors": lambda: ours(x, y, out, n, BLOCK=1024),
         "torch.add": lambda: torch.add(x, y, out=out),
     }

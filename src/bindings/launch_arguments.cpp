@@ -54,6 +54,8 @@ void LaunchArguments::classify_runtime(size_t index, KeyWriter& key) {
   if (PyFloat_CheckExact(value))
     return add_scalar(index, DType::kFloat32, float32_bits(PyFloat_AS_DOUBLE(value)), 0, key);
   if (PyBool_Check(value)) return add_scalar(index, DType::kInt1, value == Py_True, 0, key);
+  if (is_tensor(value) && !tensor_object(value)->negative_stride)
+    return add_tensor(index, *tensor_object(value), key);
   ArgumentView view;
   bool is_array = false;
   try {
@@ -139,11 +141,7 @@ void LaunchArguments::add_pointer(size_t index, DType dtype, bool aligned, KeyWr
 void LaunchArguments::add_array(size_t index, ArgumentView& view, KeyWriter& key) {
   uint64_t address = reinterpret_cast<uint64_t>(view.data);
   add_pointer(index, view.dtype, address % 16 == 0, key);
-  arguments_[index].writable = view.writable;
   arguments_[index].unwritable_reason = view.unwritable_reason;
-  arguments_[index].origin = view.origin;
-  int& first = first_[static_cast<size_t>(view.origin)];
-  if (first < 0) first = static_cast<int>(index);
   if (view.device == nullptr) {
     host_objects_[host_count_] = view.array;
     host_slots_[host_count_++] = static_cast<uint16_t>(slots_);
@@ -153,10 +151,28 @@ void LaunchArguments::add_array(size_t index, ArgumentView& view, KeyWriter& key
   if (view.foreign_buffer)
     foreign_arrays_.push_back(
         {static_cast<uint16_t>(slots_), view.foreign_buffer, view.foreign_offset});
-  arrays_[array_count_++] = {static_cast<uint16_t>(index), static_cast<uint16_t>(slots_)};
+  note_array(index, view.origin, view.writable, view.resource);
   push_slot(address, view.low, view.high);
-  if (view.resource != nullptr) resources_[resource_count_++] = view.resource;
   if (view.held) held_.push_back(std::move(view.held));
+}
+
+void LaunchArguments::add_tensor(size_t index, const TensorObject& tensor, KeyWriter& key) {
+  const auto address = reinterpret_cast<uint64_t>(tensor.data);
+  add_pointer(index, tensor.dtype, address % 16 == 0, key);
+  note_device(index, tensor.device);
+  note_array(index, ArgumentOrigin::kTensor, tensor.writable, tensor.storage.get());
+  push_slot(address, tensor.low, tensor.high);
+}
+
+// Before its slot is pushed.
+void LaunchArguments::note_array(size_t index, ArgumentOrigin origin, bool writable,
+                                 Resource* resource) {
+  arguments_[index].writable = writable;
+  arguments_[index].origin = origin;
+  int& first = first_[static_cast<size_t>(origin)];
+  if (first < 0) first = static_cast<int>(index);
+  arrays_[array_count_++] = {static_cast<uint16_t>(index), static_cast<uint16_t>(slots_)};
+  if (resource != nullptr) resources_[resource_count_++] = resource;
 }
 
 // MockTensor, or a dtype of NumPy or of the language: an array of that type, aligned unless the

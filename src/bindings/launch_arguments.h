@@ -13,6 +13,7 @@
 #include "bindings/launch_binding.h"
 #include "bindings/launch_constants.h"
 #include "bindings/launch_key.h"
+#include "bindings/tensor.h"
 
 namespace enceladus {
 
@@ -85,6 +86,9 @@ class LaunchArguments {
   void add_scalar(size_t index, DType dtype, uint64_t bits, uint8_t facts, KeyWriter& key);
   void add_pointer(size_t index, DType dtype, bool aligned, KeyWriter& key);
   void add_array(size_t index, ArgumentView& view, KeyWriter& key);
+  // The same for one of ours, which has what a view would tell.
+  void add_tensor(size_t index, const TensorObject& tensor, KeyWriter& key);
+  void note_array(size_t index, ArgumentOrigin origin, bool writable, Resource* resource);
   bool add_stand_in(size_t index, PyObject* value, KeyWriter& key);
   void push_slot(uint64_t bits, uint64_t low, uint64_t high);
   void note_device(size_t index, Device* device);

@@ -18,8 +18,9 @@ size_t SpecializationTable::slot_of(std::string_view key, uint64_t hash) const {
 
 std::shared_ptr<Specialization> SpecializationTable::find(std::string_view key) const {
   if (slots_.empty()) return nullptr;
-  int32_t entry = slots_[slot_of(key, hash_bytes(key.data(), key.size()))].entry;
-  return entry < 0 ? nullptr : entries_[static_cast<size_t>(entry)];
+  if (found_ < 0 || entries_[static_cast<size_t>(found_)]->key != key)
+    found_ = slots_[slot_of(key, hash_bytes(key.data(), key.size()))].entry;
+  return found_ < 0 ? nullptr : entries_[static_cast<size_t>(found_)];
 }
 
 void SpecializationTable::insert(std::shared_ptr<Specialization> specialization) {
@@ -47,6 +48,7 @@ void SpecializationTable::grow() {
 
 void SpecializationTable::clear() {
   slots_.clear();
+  found_ = -1;
   std::vector<std::shared_ptr<Specialization>> dropped = std::move(entries_);
   entries_.clear();
 }

@@ -58,6 +58,7 @@ class SpecializationTable {
   };
   std::vector<Slot> slots_;
   std::vector<std::shared_ptr<Specialization>> entries_;
+  mutable int32_t found_ = -1;  // by the last `find`: launches mostly repeat
 };
 
 struct KernelState {

@@ -141,6 +141,8 @@ class CudaDevice : public Device {
     return value;
   }
   Parts& parts() {
+    if (started_.load(std::memory_order_acquire)) [[likely]]
+      return *parts_;
     std::call_once(once_, [this] {
       parts_ = std::make_unique<Parts>(ordinal_);
       started_.store(true);
