@@ -59,7 +59,7 @@ class Emitter {
   virtual void shared_atomic(const ir::Operation& op) = 0;
   // What only one language has.
   virtual void target_operation(const ir::Operation& op) = 0;
-  // Whether an elementwise operation on arrays is target_operation's, too.
+  // Whether an elementwise operation on arrays, a loop or a branch is target_operation's, too.
   virtual bool is_target_operation(const ir::Operation& op) const { return false; }
   // For those that target_operation does not know either.
   [[noreturn]] void refuse(const ir::Operation& op) const;
@@ -91,6 +91,10 @@ class Emitter {
   // `for (int r = 0; r < registers; r += step) {`; nothing but a block where one turn is enough.
   Index open_registers(int64_t registers, int64_t step = 1);
   void close_registers(int64_t registers, int64_t step = 1);
+
+  // --- control_emitter.cpp ---
+  void for_loop(const ir::Operation& op);
+  void branch(const ir::Operation& op);
 
   const ir::Function& function_;
   Names& names_;
@@ -126,9 +130,7 @@ class Emitter {
   bool is_local(const ir::Value* value) const;
 
   // --- control_emitter.cpp ---
-  void for_loop(const ir::Operation& op);
   void while_loop(const ir::Operation& op);
-  void branch(const ir::Operation& op);
   void assign(std::span<ir::Value* const> targets, std::span<ir::Value* const> values);
   void assign_one(const std::string& target, const ir::Value* value);
   void alias(const ir::Value* value, const ir::Value* as);

@@ -8,24 +8,44 @@ namespace enceladus::cuda {
 namespace {
 
 constexpr int kWords = 4;  // of A in registers, an instruction
-constexpr int kRegistersALine = 16;
+constexpr int kRegistersALine = 8;
+constexpr int64_t kMovesAStatement = 4;
 
-// `"+f"(d[0]), "+f"(d[1]), ...`
-std::string in_and_out(DType dtype, int64_t registers) {
+std::string sum_register(const std::string& sums, int64_t number) {
+  return "%%" + sums + "_" + std::to_string(number);
+}
+
+// `%%sums_0, %%sums_1, ...` in lines of an assembler's string.
+std::string sum_registers(const std::string& sums, int64_t first, int64_t count) {
   std::string text;
-  for (int64_t i = 0; i < registers; ++i) {
-    if (i) text += i % kRegistersALine == 0 ? ",\n        " : ", ";
-    text += std::string("\"+") + constraint(dtype) + "\"(d[" + number(i) + "])";
+  for (int64_t i = 0; i < count; ++i) {
+    if (i) text += i % kRegistersALine == 0 ? ",\"\n      \" " : ", ";
+    text += sum_register(sums, first + i);
   }
   return text;
 }
 
-// `%0, %1, ...` in lines of an assembler's string.
-std::string register_places(int64_t first, int64_t count) {
+std::string places(int64_t count) {
   std::string text;
-  for (int64_t i = 0; i < count; ++i) {
-    if (i) text += i % kRegistersALine == 0 ? ",\"\n      \" " : ", ";
-    text += "%" + number(first + i);
+  for (int64_t i = 0; i < count; ++i) text += (i ? ", %" : "%") + number(i);
+  return text;
+}
+
+// Statements of few operands each, since the compiler's work grows with more than their number.
+// `one`: what is done for a register, given its name and its operand's.
+template <typename One>
+std::string for_registers(const std::string& sums, DType sum, int64_t registers, bool is_in,
+                          const One& one) {
+  std::string text;
+  for (int64_t first = 0; first < registers; first += kMovesAStatement) {
+    std::string moves, operands;
+    for (int64_t i = 0; i < std::min(kMovesAStatement, registers - first); ++i) {
+      moves += (i ? " " : "") + one(sum_register(sums, first + i), "%" + number(i));
+      operands += std::string(i ? ", \"" : "\"") + (is_in ? "" : "=") + constraint(sum) + "\"(d[" +
+                  number(first + i) + "])";
+    }
+    text += "  asm volatile(\"" + moves + "\"\n               " + (is_in ? ":: " : ": ") +
+            operands + ");\n";
   }
   return text;
 }
@@ -53,12 +73,11 @@ bool is_integer_input(const std::string& input) { return input == "s8" || input 
 }  // namespace
 
 AsyncText wgmma_text(const WgmmaForm& form) {
-  int64_t registers = form.columns / 2, next = registers;
-  std::string sum(type_name(form.sum));
-  bool is_integer = is_integer_input(form.input),
-       is_wide = form.input == "f16" || form.input == "bf16";
+  int64_t next = 0;
+  bool is_integer = is_integer_input(form.input);
+  bool is_wide = form.input == "f16" || form.input == "bf16";
   std::string shape = "m64n" + number(form.columns) + "k" + number(form.depth);
-  std::string sum_type = is_integer ? "s32" : "f32";
+  std::string sum_type(assembler_type(form.sum));
   bool are_two = form.input.find('.') != std::string::npos;
   std::string types = are_two ? form.input : form.input + "." + form.input;
   std::string input = form.input;
@@ -67,10 +86,10 @@ AsyncText wgmma_text(const WgmmaForm& form) {
                      (form.a_in_registers ? "r"
                       : form.a_transposed ? "t"
                                           : "n") +
-                     (form.b_transposed ? "t" : "n");
+                     (form.b_transposed ? "t" : "n") + "_" + form.sums + "_" + number(form.first);
   std::string a, a_inputs;
   if (form.a_in_registers) {
-    a = "{" + register_places(next, kWords) + "}";
+    a = "{" + places(kWords) + "}";
     for (int i = 0; i < kWords; ++i) a_inputs += "\"r\"(enc_word(a + " + number(2 * i) + ")), ";
     next += kWords;
   } else {
@@ -85,19 +104,44 @@ AsyncText wgmma_text(const WgmmaForm& form) {
   }
   std::string a_parameter = form.a_in_registers ? "const T* a" : "ulong a";
   std::string head = form.a_in_registers ? "template <typename T>\n" : "";
-  return {name, head + "__device__ inline void " + name + "(" + sum + "* d, " + a_parameter +
+  return {name, head + "__device__ __forceinline__ void " + name + "(" + a_parameter +
                     ", ulong b, int add) {\n  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, " +
                     add + ", 0;\\n\"\n      \"wgmma.mma_async.sync.aligned." + shape + "." +
-                    sum_type + "." + types + " {" + register_places(0, registers) +
-                    "}, \"\n      \"" + a + ", " + b + ", " + flags +
-                    ";\\n}\"\n      : " + in_and_out(form.sum, registers) +
-                    "\n      : " + a_inputs + "\"l\"(b), \"r\"(add));\n}\n"};
+                    sum_type + "." + types + " {" +
+                    sum_registers(form.sums, form.first, form.columns / 2) + "}, \"\n      \"" + a +
+                    ", " + b + ", " + flags + ";\\n}\"\n      :: " + a_inputs +
+                    "\"l\"(b), \"r\"(add));\n}\n"};
 }
 
-AsyncText keep_text(DType sum, int64_t registers) {
-  std::string name = "enc_keep_" + number(registers), type(type_name(sum));
-  return {name, "__device__ inline void " + name + "(" + type + "* d) {\n  asm volatile(\"\" : " +
-                    in_and_out(sum, registers) + " :: \"memory\");\n}\n"};
+AsyncText move_in_text(const std::string& sums, DType sum, int64_t registers) {
+  std::string name = "enc_move_in_" + sums;
+  return {name, "__device__ __forceinline__ void " + name + "(const " +
+                    std::string(type_name(sum)) + "* d) {\n" +
+                    for_registers(sums, sum, registers, true,
+                                  [](const std::string& own, const std::string& operand) {
+                                    return "mov.b32 " + own + ", " + operand + ";";
+                                  }) +
+                    "}\n"};
+}
+
+AsyncText move_out_text(const std::string& sums, DType sum, int64_t registers) {
+  std::string name = "enc_move_out_" + sums;
+  return {name, "__device__ __forceinline__ void " + name + "(" + std::string(type_name(sum)) +
+                    "* d) {\n" +
+                    for_registers(sums, sum, registers, false,
+                                  [](const std::string& own, const std::string& operand) {
+                                    return "mov.b32 " + operand + ", " + own + ";";
+                                  }) +
+                    "}\n"};
+}
+
+AsyncText clear_text(const std::string& sums, int64_t registers) {
+  std::string name = "enc_clear_" + sums;
+  std::string text = "__device__ __forceinline__ void " + name + "() {\n  asm volatile(\"";
+  for (int64_t i = 0; i < registers; ++i)
+    text += (i && i % kMovesAStatement == 0 ? "\"\n               \"" : "") +
+            std::string("mov.b32 %") + sums + "_" + number(i) + ", 0; ";
+  return {name, text + "\");\n}\n"};
 }
 
 AsyncText copy_in_text(int axes) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "support/dtype.h"
 
@@ -21,19 +22,28 @@ struct AsyncText {
   std::string text;
 };
 
-// One instruction of 64 rows: d += a b, or d = a b where `add` is 0.
+// The assembler's registers `%NAME_0` and on that hold a sum, of 32 bits each (wgmma_emitter.cpp).
+constexpr std::string_view assembler_type(DType sum) {
+  return sum == DType::kFloat32 ? "f32" : "s32";
+}
+
+// One instruction of 64 rows: its sums += a b, or = a b where `add` is 0.
 struct WgmmaForm {
   int64_t columns = 0;
   std::string input;   // `f16`, or `e4m3.e5m2` where the operands' types differ
   int64_t depth = 16;  // of the instruction
   DType sum = DType::kFloat32;
+  std::string sums;   // of the assembler's registers
+  int64_t first = 0;  // its first one
   bool a_in_registers = false;
   bool a_transposed = false, b_transposed = false;
 };
 AsyncText wgmma_text(const WgmmaForm& form);
 
-// Holds the registers back until the wait before it.
-AsyncText keep_text(DType sum, int64_t registers);
+// From an array to a sum's registers, and back.
+AsyncText move_in_text(const std::string& sums, DType sum, int64_t registers);
+AsyncText move_out_text(const std::string& sums, DType sum, int64_t registers);
+AsyncText clear_text(const std::string& sums, int64_t registers);
 
 AsyncText copy_in_text(int axes);
 AsyncText copy_out_text(int axes);

@@ -8,6 +8,7 @@ using ir::Opcode;
 // float16. From narrow floats to float the compiler keeps words whole where they are asked for as
 // such; else it takes loaded vectors to pieces.
 bool Emitter::is_target_operation(const ir::Operation& op) const {
+  if (op.is(Opcode::kFor) || op.is(Opcode::kIf)) return holds_sums(op);
   if (!op.is(Opcode::kCast) || registers_of(op.result()) == 1) return false;
   DType from = op.operand(0)->type().dtype(), to = op.result()->type().dtype();
   if (codegen::is_narrow_float(from) && to == DType::kFloat32) return is_array(op.operand(0));
@@ -64,6 +65,9 @@ std::string Emitter::failure_call(size_t number) {
 
 void Emitter::target_operation(const ir::Operation& op) {
   switch (op.opcode()) {
+    case Opcode::kFor:
+    case Opcode::kIf:
+      return control_around_sums(op);
     case Opcode::kCast:
       if (codegen::is_narrow_float(op.operand(0)->type().dtype())) return widen_pairs(op);
       return convert_pairs(op);

@@ -3,7 +3,9 @@
 // signature and prelude (kernel_text.h).
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "codegen/common/emitter.h"
 #include "codegen/cuda/dialect.h"
@@ -16,6 +18,9 @@ class Emitter final : public codegen::Emitter {
   Emitter(const ir::Function& function, codegen::Names& names, CudaDialect& dialect,
           Prelude& prelude)
       : codegen::Emitter(function, names, dialect), prelude_(prelude) {}
+
+  // Statements for the kernel's begin.
+  const std::string& sum_declarations() const { return sum_declarations_; }
 
  private:
   using Index = codegen::Index;
@@ -70,6 +75,13 @@ class Emitter final : public codegen::Emitter {
   void copy_out(const ir::Operation& op);
   void store_matrix(const ir::Operation& op);
   void store_pairs(const ir::Operation& op);
+
+  // --- wgmma_emitter.cpp ---
+  // Whether a loop or branch has sums of products that run on at its border.
+  bool holds_sums(const ir::Operation& op) const;
+  void control_around_sums(const ir::Operation& op);
+  std::string sums_of(const ir::Value* value);
+  void move_in_sums(const ir::Value* sum, const std::string& array);
   void wgmma(const ir::Operation& op);
   void products(const ir::Operation& op);
   const ir::Value* loop_variable(const ir::Operation& op) const;
@@ -84,6 +96,8 @@ class Emitter final : public codegen::Emitter {
     std::string slot, phase;
   };
   std::vector<Ring> rings_;
+  std::map<std::string, std::string> sums_;  // the assembler's registers, by a variable's name
+  std::string sum_declarations_;
 };
 
 }  // namespace enceladus::cuda

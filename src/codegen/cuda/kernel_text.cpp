@@ -38,7 +38,9 @@ class KernelWriter {
     emitter_.run();
     out.close();
     if (!emitter_.messages().empty()) arguments_.push_back("uint* messages");
-    return {entry_, prelude_.text() + signature() + emitter_.text(), emitter_.messages()};
+    std::string body = emitter_.text();
+    body.insert(body.find('\n') + 1, emitter_.sum_declarations());
+    return {entry_, prelude_.text() + signature() + body, emitter_.messages()};
   }
 
  private:

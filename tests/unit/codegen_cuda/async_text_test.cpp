@@ -100,6 +100,27 @@ TEST(AsyncText, a_matmul_has_a_producer_and_its_launch_the_maps) {
   EXPECT_EQ(count(text, "enc_copy_out_2(&"), 4);
 }
 
+// Statements of more operands take the compiler cubic time.
+TEST(AsyncText, a_running_sum_is_named_in_the_assembler_and_no_operand) {
+  std::string text = compiled(kMatmul).stages.back().second;
+  EXPECT_EQ(count(text, ".reg .f32 %sums_<64>;"), 1) << text;
+  EXPECT_EQ(count(text, "\"+f\""), 0);
+  // Nothing is moved in: the first product ignores the sum.
+  EXPECT_EQ(count(text, "enc_move_in"), 0);
+  EXPECT_EQ(count(text, "enc_move_out_sums("), 2) << "its definition and one call";
+  EXPECT_EQ(count(text, "enc_clear_sums()"), 2);
+}
+
+TEST(AsyncText, a_sum_that_does_not_start_at_zero_is_moved_in_before_its_loop) {
+  std::string kernel = replaced(kMatmul, "constant 0.0", "constant 1.0");
+  std::string text = compiled(kernel).stages.back().second;
+  EXPECT_EQ(count(text, "enc_clear_sums()"), 0);
+  size_t moved = text.rfind("enc_move_in_sums("), loop = text.find("for (int k");
+  ASSERT_NE(moved, std::string::npos) << text;
+  EXPECT_LT(moved, text.find("enc_wgmma_begin();", loop));
+  EXPECT_EQ(text.find("enc_wgmma_begin();", moved), text.rfind("enc_wgmma_begin();"));
+}
+
 TEST(AsyncText, the_batch_of_a_base_address_becomes_an_axis_of_its_map) {
   Artifact artifact = compiled(kMatmul);
   int with_batch = 0;
