@@ -9,6 +9,14 @@ namespace enceladus {
 // Of each worker's scratch, the runtime's own.
 inline constexpr uint64_t kScratchHeaderBytes = 64;
 
+struct CpuScratchHeader {
+  // The runtime changes it for every launch, so that what a kernel keeps in scratch between calls
+  // is known to be stale.
+  uint64_t generation;
+  int32_t start[3];  // the first program's place in the grid, by axis
+};
+static_assert(sizeof(CpuScratchHeader) <= kScratchHeaderBytes);
+
 // Why a program stopped early or what it has to say. The kernel calls these through CpuHost; each
 // returns to the kernel, which goes on (a failed assertion is reported at the next
 // synchronization).
@@ -36,10 +44,10 @@ struct CpuLaunch {
   uint64_t ticket;
 };
 
-// Runs programs [first, last) in the artifact's walk order. `scratch` is 64-byte aligned memory of
-// this worker, at least 64 + artifact.scratch_bytes bytes long. Its first 64 bytes hold a
-// uint64_t generation that the runtime changes for every launch, so that what a kernel keeps in
-// scratch between calls is known to be stale; the kernel's own memory starts behind them.
+// Runs programs [first, last), at least one, in the artifact's walk order. `scratch` is 64-byte
+// aligned memory of this worker: kScratchHeaderBytes that start with a CpuScratchHeader, then the
+// kernel's own artifact.scratch_bytes. Non-temporal stores, which a kernel makes under
+// kCpuFlagStreaming, are not fenced: the caller does that.
 using CpuEntry = void (*)(const CpuLaunch* launch, int64_t first, int64_t last, void* scratch);
 
 }  // namespace enceladus

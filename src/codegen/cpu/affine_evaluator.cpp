@@ -1,6 +1,7 @@
 // The part of LaneEvaluator that follows integers as sums of coordinates.
 
 #include <algorithm>
+#include <bit>
 
 #include "codegen/cpu/lane_evaluator.h"
 #include "codegen/cpu/scalar_emitter.h"
@@ -54,7 +55,12 @@ Affine LaneEvaluator::scaled(Affine affine, int64_t factor) {
 Affine LaneEvaluator::fold_step(Affine affine) {
   if (affine.step == 0) return affine;
   llvm::IRBuilder<>& builder = kernel_.builder();
-  Value* steps = builder.CreateMul(turn_, int64(builder, affine.step));
+  const bool is_multiple = affine.step % scale_ == 0;
+  Value* turn = is_multiple
+                    ? counter_
+                    : builder.CreateAShr(counter_, std::countr_zero(static_cast<uint64_t>(scale_)));
+  const int64_t factor = is_multiple ? affine.step / scale_ : affine.step;
+  Value* steps = factor == 1 ? turn : builder.CreateMul(turn, int64(builder, factor));
   affine.base = affine.base ? builder.CreateAdd(affine.base, steps) : steps;
   affine.level = inner_level();
   affine.step = 0;

@@ -2,7 +2,9 @@
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Target/TargetMachine.h>
+
+#include <mutex>
+#include <vector>
 
 #include "codegen/cpu/dot_emitter.h"
 #include "codegen/cpu/explain.h"
@@ -13,12 +15,39 @@
 namespace enceladus::cpu {
 namespace {
 
-// A target machine takes most of a millisecond to make, and may not be shared between threads.
-llvm::TargetMachine& machine_of_thread() {
-  thread_local const std::unique_ptr<llvm::TargetMachine> machine =
-      make_target_machine(host_target());
-  return *machine;
-}
+// A code generator of the host, lent. It takes milliseconds to make and serves one thread at a
+// time, while threads come and go (support/deep_stack.h).
+class LentGenerator {
+ public:
+  LentGenerator() : generator_(take()) {
+    if (generator_ == nullptr) generator_ = std::make_unique<CodeGenerator>(host_target());
+  }
+  ~LentGenerator() {
+    const std::lock_guard lock(guard());
+    at_rest().push_back(std::move(generator_));
+  }
+  CodeGenerator* operator->() const { return generator_.get(); }
+
+ private:
+  static std::unique_ptr<CodeGenerator> take() {
+    const std::lock_guard lock(guard());
+    if (at_rest().empty()) return nullptr;
+    std::unique_ptr<CodeGenerator> found = std::move(at_rest().back());
+    at_rest().pop_back();
+    return found;
+  }
+  static std::mutex& guard() {
+    static std::mutex mutex;
+    return mutex;
+  }
+  // Never destroyed: a thread may still compile while the process ends.
+  static std::vector<std::unique_ptr<CodeGenerator>>& at_rest() {
+    static auto* generators = new std::vector<std::unique_ptr<CodeGenerator>>();
+    return *generators;
+  }
+
+  std::unique_ptr<CodeGenerator> generator_;
+};
 
 }  // namespace
 
@@ -44,7 +73,7 @@ Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
   stopwatch.lap("explain");
 
   llvm::LLVMContext context;
-  llvm::TargetMachine& machine = machine_of_thread();
+  const LentGenerator generator;
   auto module = std::make_unique<llvm::Module>(function.name(), context);
   const bool is_ours = options.llvm_override.empty();
   if (is_ours)
@@ -57,15 +86,14 @@ Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
   else
     module = parse_module(options.llvm_override, context);
   if (options.verify) verify_module(*module);
-  module->setTargetTriple(host.triple);
-  module->setDataLayout(machine.createDataLayout());
+  generator->prepare(*module);
   stopwatch.lap("LLVM IR");
 
-  if (is_ours) optimize_module(*module, machine);
+  if (is_ours) generator->optimize(*module);
   stopwatch.lap("optimize");
   artifact.stages.emplace_back("llir", print_module(*module));
   stopwatch.lap("print");
-  artifact.binary = emit_object(*module, machine);
+  artifact.binary = generator->emit_object(*module);
   stopwatch.lap("object");
   return artifact;
 }

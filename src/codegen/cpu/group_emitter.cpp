@@ -100,45 +100,58 @@ class GroupEmitter {
     evaluator_.begin_body(llvm::PoisonValue::get(builder_.getInt64Ty()), turns);
     std::optional<TurnRange> range;
     if (!group_.is_ordered) range = find_turn_range(evaluator_, group_, views_, turns);
-    if (!range) return emit_main_turns(builder_.getInt64(0), constant(turns));
-    auto with_masks = [&](Value* turn) { emit_body(turn, 1); };
-    if (!range->starts_at_zero)
-      emit_loop(builder_, {builder_.getInt64(0), range->begin}, with_masks);
+    if (!range) return emit_main_turns(builder_.getInt64(0), counter_at(constant(turns)));
+    Value* begin = counter_at(range->begin);
+    if (!range->starts_at_zero) emit_masked_turns(builder_.getInt64(0), begin);
     Value* length = builder_.CreateSub(range->end, range->begin);
     length = builder_.CreateAnd(length, constant(-nest_.unroll));
-    Value* end = builder_.CreateAdd(range->begin, length);
+    Value* end = counter_at(builder_.CreateAdd(range->begin, length));
     for (const auto& [condition, view] : range->conditions) evaluator_.assume(condition, view);
-    emit_main_turns(range->begin, end);
+    emit_main_turns(begin, end);
     evaluator_.forget_assumptions();
-    emit_loop(builder_, {end, constant(turns)}, with_masks);
+    emit_masked_turns(end, counter_at(constant(turns)));
+  }
+
+  // The innermost loop counts elements, not turns: an address is then base + counter.
+  int64_t elements_per_turn() const { return nest_.axis_lanes[size_t(nest_.inner_axis)]; }
+  Value* counter_at(Value* turn) {
+    const int64_t elements = elements_per_turn();
+    return elements == 1 ? turn : builder_.CreateNSWMul(turn, constant(elements));
+  }
+
+  void emit_masked_turns(Value* begin, Value* end) {
+    emit_loop(builder_, {begin, end, elements_per_turn()},
+              [&](Value* counter) { emit_body(counter, 1); });
   }
 
   // The turns that take several vectors, without masks where masks can be decided; twice where the
   // launch decides how to store.
   void emit_main_turns(Value* begin, Value* end) {
-    auto emit = [&] {
-      emit_loop(builder_, {begin, end, nest_.unroll},
-                [&](Value* turn) { emit_body(turn, nest_.unroll); });
+    auto emit = [&](bool is_entered) {
+      emit_loop(builder_, {begin, end, nest_.unroll * elements_per_turn(), is_entered},
+                [&](Value* counter) { emit_body(counter, nest_.unroll); });
     };
     // In front of the loop no turn is known; that of a loop before must not be taken for it.
     evaluator_.begin_body(llvm::PoisonValue::get(builder_.getInt64Ty()), nest_.inner_turns());
     Value* streams = group_.is_ordered ? nullptr : streaming_condition(evaluator_, group_, views_);
-    if (streams == nullptr) return emit();
+    if (streams == nullptr) return emit(/*is_entered=*/false);
     auto emit_streaming = [&]() -> Value* {
       stores_stream_ = true;
-      emit();
+      emit(/*is_entered=*/true);
       stores_stream_ = false;
       return nullptr;
     };
     auto emit_cached = [&]() -> Value* {
-      emit();
+      emit(/*is_entered=*/true);
       return nullptr;
     };
-    emit_if_else(builder_, streams, emit_streaming, emit_cached);
+    emit_if(builder_, builder_.CreateICmpSLT(begin, end),
+            [&] { emit_if_else(builder_, streams, emit_streaming, emit_cached); });
   }
 
-  void emit_body(Value* turn, int pieces) {
-    evaluator_.begin_body(turn, nest_.inner_turns());
+  void emit_body(Value* counter, int pieces) {
+    const int64_t elements = nest_.inner_turns() == 1 ? 1 : elements_per_turn();
+    evaluator_.begin_body(counter, nest_.inner_turns(), elements);
     for (int piece = 0; piece < pieces; ++piece) {
       writes_.clear();
       size_t reduction = 0, scan = 0;

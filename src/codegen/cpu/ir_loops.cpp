@@ -12,6 +12,12 @@ llvm::BasicBlock* new_block(llvm::IRBuilderBase& builder, const char* name) {
                                   builder.GetInsertBlock()->getParent());
 }
 
+bool is_below(llvm::Value* a, llvm::Value* b) {  // two constants
+  auto *first = llvm::dyn_cast<llvm::ConstantInt>(a),
+       *second = llvm::dyn_cast<llvm::ConstantInt>(b);
+  return first != nullptr && second != nullptr && first->getSExtValue() < second->getSExtValue();
+}
+
 llvm::MDNode* loop_hints(llvm::LLVMContext& context) {
   auto flag = [&](const char* name, bool value) {
     auto* constant = llvm::ConstantAsMetadata::get(
@@ -34,7 +40,11 @@ Values emit_carrying_loop(
   llvm::BasicBlock* before = builder.GetInsertBlock();
   llvm::BasicBlock* loop = new_block(builder, "loop");
   llvm::BasicBlock* exit = new_block(builder, "after");
-  builder.CreateCondBr(builder.CreateICmpSLT(bounds.begin, bounds.end), loop, exit);
+  const bool is_entered = bounds.is_entered || is_below(bounds.begin, bounds.end);
+  if (is_entered)
+    builder.CreateBr(loop);
+  else
+    builder.CreateCondBr(builder.CreateICmpSLT(bounds.begin, bounds.end), loop, exit);
 
   builder.SetInsertPoint(loop);
   llvm::PHINode* index = builder.CreatePHI(builder.getInt64Ty(), 2, "index");
@@ -53,6 +63,7 @@ Values emit_carrying_loop(
       ->setMetadata(llvm::LLVMContext::MD_loop, loop_hints(builder.getContext()));
 
   builder.SetInsertPoint(exit);
+  if (is_entered) return next;
   Values results;
   for (size_t i = 0; i < phis.size(); ++i) {
     llvm::PHINode* result = builder.CreatePHI(initial[i]->getType(), 2);

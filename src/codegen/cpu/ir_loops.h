@@ -17,6 +17,7 @@ struct LoopBounds {  // i64, signed; step > 0
   llvm::Value* begin;
   llvm::Value* end;
   int64_t step = 1;
+  bool is_entered = false;  // begin < end is known: no guard
 };
 
 // `for (index = begin; index < end; index += step) body(index)`. The builder stands behind the loop

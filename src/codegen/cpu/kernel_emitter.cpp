@@ -1,12 +1,12 @@
 #include "codegen/cpu/kernel_emitter.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "codegen/cpu/ir_loops.h"
 #include "codegen/cpu/kernel_state.h"
 #include "codegen/cpu/object_code.h"
 #include "codegen/cpu/region_emitter.h"
-#include "codegen/cpu/streaming.h"
 #include "support/cpu_abi.h"
 
 namespace enceladus::cpu {
@@ -53,7 +53,6 @@ class KernelEmitter {
     emit_programs(function->getArg(1), function->getArg(2), walk);
     builder_.CreateBr(kernel_.abandoned);
     builder_.SetInsertPoint(kernel_.abandoned);
-    emit_streaming_fence(kernel_);
     builder_.CreateRetVoid();
   }
 
@@ -112,16 +111,31 @@ class KernelEmitter {
     return type.is_pointer() ? loaded : from_memory(kernel_.emission, loaded, type.dtype());
   }
 
+  // How many axes of the walk are counted: up to the last one whose place in the grid is read.
+  size_t counted_axes(const std::array<int32_t, 3>& walk) const {
+    bool is_read[3] = {};
+    ir::walk(kernel_.function.body(), [&](const ir::Operation* op) {
+      if (op->is(ir::Opcode::kProgramId)) is_read[op->integer(ir::AttributeName::kAxis)] = true;
+      const bool reports = op->is(ir::Opcode::kDevicePrint) || op->is(ir::Opcode::kDeviceAssert);
+      if (reports || kernel_.function.options().debug) std::ranges::fill(is_read, true);
+    });
+    size_t count = 3;
+    while (count > 0 && !is_read[walk[count - 1]]) --count;
+    return count;
+  }
+
   void emit_programs(Value* first, Value* last, const std::array<int32_t, 3>& walk) {
-    llvm::Type* word = builder_.getInt64Ty();
-    Value *inner = builder_.CreateZExt(kernel_.grid[walk[0]], word),
-          *middle = builder_.CreateZExt(kernel_.grid[walk[1]], word);
-    Value* rows = builder_.CreateUDiv(first, inner);
-    Value* start[3] = {builder_.CreateURem(first, inner), builder_.CreateURem(rows, middle),
-                       builder_.CreateUDiv(rows, middle)};
-    for (Value*& index : start) index = builder_.CreateTrunc(index, builder_.getInt32Ty());
-    emit_carrying_loop(builder_, {first, last}, start, [&](Value*, llvm::ArrayRef<Value*> program) {
-      for (size_t axis = 0; axis < 3; ++axis) kernel_.program[walk[axis]] = program[axis];
+    Values start;
+    for (size_t digit = 0; digit < counted_axes(walk); ++digit) {
+      const auto axis = static_cast<uint64_t>(walk[digit]);
+      const uint64_t place = offsetof(CpuScratchHeader, start) + 4 * axis;
+      start.push_back(
+          builder_.CreateLoad(builder_.getInt32Ty(), byte_offset(kernel_.header, place)));
+    }
+    const LoopBounds bounds{.begin = first, .end = last, .is_entered = true};
+    emit_carrying_loop(builder_, bounds, start, [&](Value*, llvm::ArrayRef<Value*> program) {
+      for (size_t digit = 0; digit < program.size(); ++digit)
+        kernel_.program[walk[digit]] = program[digit];
       kernel_.emit_abandonment_test();
       emit_region(kernel_, kernel_.function.body());
       return next_program(program, walk);
@@ -131,14 +145,17 @@ class KernelEmitter {
   // Counts the axes like the digits of a number, without division.
   Values next_program(llvm::ArrayRef<Value*> program, const std::array<int32_t, 3>& walk) {
     Value* zero = builder_.getInt32(0);
-    Value* carries = builder_.getTrue();
+    Value* carry = builder_.getInt32(1);
     Values next;
-    for (size_t axis = 0; axis < 3; ++axis) {
-      Value* stepped =
-          builder_.CreateAdd(program[axis], builder_.CreateZExt(carries, builder_.getInt32Ty()));
-      Value* wraps = builder_.CreateICmpEQ(stepped, kernel_.grid[walk[axis]]);
-      next.push_back(axis == 2 ? stepped : builder_.CreateSelect(wraps, zero, stepped));
-      carries = wraps;
+    for (size_t digit = 0; digit < program.size(); ++digit) {
+      Value* stepped = builder_.CreateAdd(program[digit], carry);
+      if (digit == 2) {
+        next.push_back(stepped);
+        break;
+      }
+      Value* wraps = builder_.CreateICmpEQ(stepped, kernel_.grid[walk[digit]]);
+      next.push_back(builder_.CreateSelect(wraps, zero, stepped));
+      if (digit + 1 < program.size()) carry = builder_.CreateZExt(wraps, builder_.getInt32Ty());
     }
     return next;
   }

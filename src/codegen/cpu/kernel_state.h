@@ -22,11 +22,10 @@ struct KernelState {
   llvm::Value* header = nullptr;          // the worker's scratch: 64 bytes that the runtime owns
   llvm::Value* scratch = nullptr;         // the kernel's own scratch behind them
   llvm::Value* dot_scratch = nullptr;     // behind them: what products need for themselves
-  llvm::Value* program[3] = {};           // i32
+  llvm::Value* program[3] = {};           // i32; null on axes that the kernel does not read
   llvm::Value* grid[3] = {};              // i32
   llvm::Value* spare = nullptr;           // 64 bytes that masked-off lanes may read and write
   llvm::Value* is_streaming = nullptr;    // i1: non-temporal stores pay off in this launch
-  bool has_streaming_stores = false;      // so far
   llvm::Value* abandoned_at = nullptr;    // CpuLaunch::abandoned
   llvm::Value* ticket = nullptr;          // CpuLaunch::ticket
   llvm::BasicBlock* abandoned = nullptr;  // where an abandoned launch returns

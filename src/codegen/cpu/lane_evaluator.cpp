@@ -22,9 +22,10 @@ void LaneEvaluator::open_level() {
   builder.SetInsertPoint(inside);
 }
 
-void LaneEvaluator::begin_body(Value* turn, int64_t turns) {
-  turn_ = turn;
+void LaneEvaluator::begin_body(Value* counter, int64_t turns, int64_t scale) {
+  counter_ = counter;
   turns_ = turns;
+  scale_ = scale;
   llvm::SmallVector<Key, 32> stale;
   for (const auto& [key, lanes] : memo_)
     if (lanes.level >= inner_level()) stale.push_back(key);

@@ -53,9 +53,9 @@ class LaneEvaluator {
   void close_level() { marks_.pop_back(); }
   int inner_level() const { return static_cast<int>(marks_.size()); }
   // Starts a body at the innermost level: what was computed for another one is forgotten.
-  // `turn` counts the innermost loop, an i64 below `turns` (a power of two); null where there is
-  // none.
-  void begin_body(llvm::Value* turn, int64_t turns);
+  // `counter` counts the innermost loop: an i64, the turn times `scale` (a power of two); turns are
+  // below `turns` (another).
+  void begin_body(llvm::Value* counter, int64_t turns, int64_t scale = 1);
 
   // --- views ------------------------------------------------------------------------------------
   int intern(const Index& index);
@@ -145,8 +145,9 @@ class LaneEvaluator {
   KernelState& kernel_;
   int lanes_;
   std::vector<llvm::Instruction*> marks_;  // the end of each open level's own block
-  llvm::Value* turn_ = nullptr;
+  llvm::Value* counter_ = nullptr;
   int64_t turns_ = 1;
+  int64_t scale_ = 1;
   std::deque<Index> views_;
   llvm::DenseMap<Key, Lanes> memo_;
   llvm::DenseSet<Key> assumed_;

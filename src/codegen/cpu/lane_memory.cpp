@@ -171,13 +171,20 @@ Value* LaneEvaluator::element_pointer(const Address& address, const ir::Type& el
     pointer =
         at_level(level, [&] { return builder.CreateGEP(type, pointer, address.offset.base); });
   }
-  Affine inner;
-  inner.step = address.offset.step;
-  inner.constant = address.offset.constant;
-  if (inner.step == 0 && inner.constant == 0) return pointer;
-  const Lanes distance = uniform_part(inner);
-  return at_level(std::max(level, distance.level),
-                  [&] { return builder.CreateGEP(type, pointer, distance.value); });
+  if (address.offset.step != 0) {
+    Affine steps;
+    steps.step = address.offset.step;
+    const Lanes distance = uniform_part(steps);
+    level = inner_level();
+    pointer = builder.CreateGEP(type, pointer, distance.value);
+  }
+  // Last, so that the vectors of a turn share the rest; it becomes part of the instruction.
+  if (address.offset.constant != 0)
+    pointer = at_level(level, [&] {
+      return builder.CreateGEP(type, pointer,
+                               builder.getInt64(static_cast<uint64_t>(address.offset.constant)));
+    });
+  return pointer;
 }
 
 Value* LaneEvaluator::pointers_of(const Address& address, const ir::Type& element) {
@@ -219,7 +226,7 @@ Lanes LaneEvaluator::check_bounds(const ir::Operation* access, const Address& ad
   if (!kernel_.function.options().debug) return mask;
   // In front of a loop, where no turn is known, nothing is accessed. The level says that each turn
   // has a check of its own.
-  if (llvm::isa_and_nonnull<llvm::PoisonValue>(turn_))
+  if (llvm::isa_and_nonnull<llvm::PoisonValue>(counter_))
     return {mask.value, mask.is_uniform, inner_level()};
   const ir::Type element = ir::Type::number(access->operand(0)->type().dtype());
   Value* given = mask.value != nullptr ? as_vector(mask) : nullptr;

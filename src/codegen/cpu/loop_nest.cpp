@@ -7,6 +7,11 @@ namespace {
 
 using ir::Opcode;
 
+bool has_reduction(const loop::Group& group) {
+  return std::ranges::any_of(
+      group.roots, [](const loop::Root& root) { return root.kind == loop::RootKind::kReduce; });
+}
+
 bool has_custom_combination(const loop::Group& group) {
   return std::any_of(group.roots.begin(), group.roots.end(), [](const loop::Root& root) {
     return root.kind == loop::RootKind::kReduce && !root.op->regions().empty();
@@ -23,9 +28,11 @@ bool has_side_calls(const loop::Group& group) {
 int choose_unroll(const loop::Group& group, const HostTarget& host) {
   if (group.is_ordered || has_custom_combination(group) || has_side_calls(group)) return 1;
   // Four independent accumulators hide the latency of an addition; a long body hides its own, and
-  // would run out of registers.
+  // would run out of registers. Turns that do not depend on one another overlap by themselves: two
+  // vectors make the counting cheap, more only make code.
   const int registers = host.vector_registers;
-  return group.cost <= registers ? 4 : group.cost <= 4 * registers ? 2 : 1;
+  if (group.cost <= registers && has_reduction(group)) return 4;
+  return group.cost <= 4 * registers ? 2 : 1;
 }
 
 }  // namespace

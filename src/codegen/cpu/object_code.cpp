@@ -24,31 +24,79 @@
 namespace enceladus::cpu {
 namespace {
 
-std::string emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType kind) {
-  llvm::SmallVector<char, 0> output;
-  llvm::raw_svector_ostream stream(output);
-  const bool has_products = std::ranges::any_of(
+bool has_products(const llvm::Module& module) {
+  return std::ranges::any_of(
       module, [](const llvm::Function& f) { return f.hasFnAttribute(kHasProducts); });
-  LeanPasses passes(has_products ? Addresses::kReduced : Addresses::kAsWritten);
-  bool unsupported = machine.addPassesToEmitFile(passes, stream, nullptr, kind);
-  ENC_CHECK(!unsupported, "LLVM emits no code for this target");
-  passes.run(module);
-  return std::string(output.begin(), output.end());
 }
-
-}  // namespace
 
 // Our code comes vectorized, unrolled and with what is invariant in front of its loop; what is left
 // is what emitting piece by piece leaves behind. A full pipeline takes several times as long.
-void optimize_module(llvm::Module& module, llvm::TargetMachine& machine) {
-  llvm::legacy::PassManager passes;
+void add_optimizations(llvm::legacy::PassManager& passes, llvm::TargetMachine& machine) {
   passes.add(llvm::createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
   passes.add(llvm::createSROAPass());
   passes.add(llvm::createEarlyCSEPass());
   passes.add(llvm::createCFGSimplificationPass());
   passes.add(llvm::createInstructionCombiningPass());
   passes.add(llvm::createLICMPass());
-  passes.run(module);
+}
+
+}  // namespace
+
+// Code generation into one buffer. Its streamer starts afresh with each module.
+class CodeGenerator::Emission {
+ public:
+  Emission(llvm::TargetMachine& machine, llvm::CodeGenFileType kind, Addresses addresses)
+      : stream_(output_), passes_(addresses) {
+    const bool unsupported = machine.addPassesToEmitFile(passes_, stream_, nullptr, kind);
+    ENC_CHECK(!unsupported, "LLVM emits no code for this target");
+  }
+
+  std::string run(llvm::Module& module) {
+    output_.clear();
+    passes_.run(module);
+    return std::string(output_.begin(), output_.end());
+  }
+
+ private:
+  llvm::SmallVector<char, 0> output_;
+  llvm::raw_svector_ostream stream_;
+  LeanPasses passes_;
+};
+
+struct CodeGenerator::Passes {
+  std::unique_ptr<llvm::TargetMachine> machine;  // outlives the passes
+  llvm::legacy::PassManager optimizations;
+  // Object files of modules without and with products.
+  std::unique_ptr<Emission> plain, with_products;
+};
+
+CodeGenerator::CodeGenerator(const HostTarget& target) : passes_(std::make_unique<Passes>()) {
+  passes_->machine = make_target_machine(target);
+  add_optimizations(passes_->optimizations, *passes_->machine);
+}
+
+CodeGenerator::~CodeGenerator() = default;
+
+void CodeGenerator::prepare(llvm::Module& module) const {
+  module.setTargetTriple(passes_->machine->getTargetTriple().str());
+  module.setDataLayout(passes_->machine->createDataLayout());
+}
+
+void CodeGenerator::optimize(llvm::Module& module) { passes_->optimizations.run(module); }
+
+std::string CodeGenerator::emit_object(llvm::Module& module) {
+  const bool reduces = has_products(module);
+  std::unique_ptr<Emission>& emission = reduces ? passes_->with_products : passes_->plain;
+  if (emission == nullptr)
+    emission = std::make_unique<Emission>(*passes_->machine, llvm::CodeGenFileType::ObjectFile,
+                                          reduces ? Addresses::kReduced : Addresses::kAsWritten);
+  return emission->run(module);
+}
+
+std::string CodeGenerator::emit_assembly(llvm::Module& module) {
+  Emission emission(*passes_->machine, llvm::CodeGenFileType::AssemblyFile,
+                    has_products(module) ? Addresses::kReduced : Addresses::kAsWritten);
+  return emission.run(module);
 }
 
 void verify_module(const llvm::Module& module) {
@@ -56,14 +104,6 @@ void verify_module(const llvm::Module& module) {
   llvm::raw_string_ostream stream(problems);
   const bool is_broken = llvm::verifyModule(module, &stream);
   ENC_CHECK(!is_broken, stream.str());
-}
-
-std::string emit_object(llvm::Module& module, llvm::TargetMachine& machine) {
-  return emit(module, machine, llvm::CodeGenFileType::ObjectFile);
-}
-
-std::string emit_assembly(llvm::Module& module, llvm::TargetMachine& machine) {
-  return emit(module, machine, llvm::CodeGenFileType::AssemblyFile);
 }
 
 std::string print_module(const llvm::Module& module) {
@@ -90,7 +130,7 @@ std::unique_ptr<llvm::Module> parse_module(const std::string& text, llvm::LLVMCo
 std::string assembly_of_text(const std::string& text) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = parse_module(text, context);
-  return emit_assembly(*module, *make_target_machine(host_target()));
+  return CodeGenerator(host_target()).emit_assembly(*module);
 }
 
 }  // namespace enceladus::cpu

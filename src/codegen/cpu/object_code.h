@@ -5,31 +5,47 @@
 #include <memory>
 #include <string>
 
+#include "codegen/cpu/host_target.h"
+
 namespace llvm {
 class LLVMContext;
 class Module;
-class TargetMachine;
 }  // namespace llvm
 
 namespace enceladus::cpu {
-
-// Takes what the emitters wrote, gives what is worth generating code for. Loop and SLP
-// vectorization are off: the emitters have already chosen vectors.
-void optimize_module(llvm::Module& module, llvm::TargetMachine& machine);
-
-// Throws InternalError where the module is malformed.
-void verify_module(const llvm::Module& module);
 
 // An attribute of functions with products of tiles. In modules with one LLVM reduces the address
 // arithmetic of loops, which takes a third of the time of code generation; products gain a few
 // percent from it, other kernels nothing. It stands in the text, so that text gives the same code.
 inline constexpr const char* kHasProducts = "enceladus-has-products";
 
-// A relocatable object file. The module is not fit for further use.
-std::string emit_object(llvm::Module& module, llvm::TargetMachine& machine);
+// LLVM's passes for one target, ready to run on one module after another, of any context: putting
+// their list together takes as long as the passes themselves need for a tenth of a small kernel.
+// Not for several threads at once.
+class CodeGenerator {
+ public:
+  explicit CodeGenerator(const HostTarget& target);
+  ~CodeGenerator();
 
-// The same code as text for readers. The module is not fit for further use.
-std::string emit_assembly(llvm::Module& module, llvm::TargetMachine& machine);
+  // Triple and data layout of the target; for new modules.
+  void prepare(llvm::Module& module) const;
+  // Takes what the emitters wrote, gives what is worth generating code for. Loop and SLP
+  // vectorization are off: the emitters have already chosen vectors.
+  void optimize(llvm::Module& module);
+  // A relocatable object file. The module is not fit for further use.
+  std::string emit_object(llvm::Module& module);
+  // The same code as text for readers. The module is not fit for further use.
+  std::string emit_assembly(llvm::Module& module);
+
+ private:
+  class Emission;
+  struct Passes;
+
+  std::unique_ptr<Passes> passes_;
+};
+
+// Throws InternalError where the module is malformed.
+void verify_module(const llvm::Module& module);
 
 std::string print_module(const llvm::Module& module);
 

@@ -3,7 +3,6 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include "codegen/cpu/ir_loops.h"
 #include "codegen/cpu/object_code.h"
@@ -75,12 +74,11 @@ Artifact make_peak_kernel(const HostTarget& host) {
       2.0 * kRounds * static_cast<double>(accumulator_count(host) * host.lanes(4));
   llvm::LLVMContext context;
   llvm::Module module(artifact.kernel, context);
-  const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(host);
-  module.setTargetTriple(host.triple);
-  module.setDataLayout(machine->createDataLayout());
+  CodeGenerator generator(host);
+  generator.prepare(module);
   emit(module, host, artifact.entry);
-  optimize_module(module, *machine);
-  artifact.binary = emit_object(module, *machine);
+  generator.optimize(module);
+  artifact.binary = generator.emit_object(module);
   return artifact;
 }
 

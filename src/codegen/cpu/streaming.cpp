@@ -1,10 +1,6 @@
 #include "codegen/cpu/streaming.h"
 
-#include <llvm/IR/IntrinsicsX86.h>
-
 #include <algorithm>
-
-#include "codegen/cpu/ir_loops.h"
 
 namespace enceladus::cpu {
 namespace {
@@ -66,20 +62,7 @@ Value* streaming_condition(LaneEvaluator& evaluator, const loop::Group& group,
     Value* aligned = is_aligned(evaluator, address, element);
     condition = kernel.builder().CreateAnd(condition ? condition : kernel.is_streaming, aligned);
   }
-  kernel.has_streaming_stores |= condition != nullptr;
   return condition;
-}
-
-void emit_streaming_fence(KernelState& kernel) {
-  if (!kernel.has_streaming_stores) return;
-  llvm::IRBuilder<>& builder = kernel.builder();
-  emit_if(builder, kernel.is_streaming, [&] {
-    // A full fence would also make the next task's loads wait until the stores have left.
-    if (kernel.emission.host.architecture == Architecture::kX86)
-      builder.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
-    else
-      builder.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
-  });
 }
 
 }  // namespace enceladus::cpu

@@ -1,7 +1,8 @@
 // Non-temporal stores: a large result that the kernel does not read back is written around the
 // caches, which saves reading its lines first and keeps the inputs in them. Below the size of the
 // last cache they lose by far, so the launch decides (kCpuFlagStreaming) between two versions of
-// the loop. Not for tiles in scratch, nor for masked or scattered stores.
+// the loop, and the runtime fences what was stored so. Not for tiles in scratch, nor for masked or
+// scattered stores.
 #pragma once
 
 #include <vector>
@@ -15,8 +16,5 @@ namespace enceladus::cpu {
 // stands in front of the loop, its turn being poison.
 llvm::Value* streaming_condition(LaneEvaluator& evaluator, const loop::Group& group,
                                  const std::vector<int>& views);
-
-// Makes a kernel's non-temporal stores visible to other threads, where it has made some.
-void emit_streaming_fence(KernelState& kernel);
 
 }  // namespace enceladus::cpu

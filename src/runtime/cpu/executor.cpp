@@ -1,6 +1,11 @@
 #include "runtime/cpu/executor.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <string_view>
@@ -36,16 +41,38 @@ constexpr CpuHost kHost = {&print_line, &report_failure};
 // What every task of a section shares.
 struct Section {
   CpuEntry entry;
+  std::array<int32_t, 3> walk;
   CpuLaunch launch;
   LaunchPlan plan;
   const Scratch* scratch;
   uint64_t generation;
 };
 
+void place_in_grid(const Section& section, int64_t program, int32_t place[3]) {
+  for (const int32_t axis : section.walk) {
+    const int64_t extent = section.launch.grid[axis];
+    place[axis] = static_cast<int32_t>(program % extent);
+    program /= extent;
+  }
+}
+
+// Other threads must see what was stored around the caches. On x86 a full fence would also make
+// the next task's loads wait until the stores have left.
+void fence_streaming_stores() {
+#ifdef __x86_64__
+  _mm_sfence();
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
 void run_programs(const Section& section, LaunchPlan::Range range, int thread) {
   if (range.first >= range.last) return;
-  section.entry(&section.launch, range.first, range.last,
-                section.scratch->prepare(thread, section.generation));
+  CpuScratchHeader* scratch = section.scratch->of_thread(thread);
+  scratch->generation = section.generation;
+  place_in_grid(section, range.first, scratch->start);
+  section.entry(&section.launch, range.first, range.last, scratch);
+  if ((section.launch.flags & kCpuFlagStreaming) != 0) fence_streaming_stores();
 }
 
 void run_task(void* context, int64_t task, int thread) {
@@ -77,6 +104,7 @@ double Executor::run_all(const PreparedLaunch& launch) {
   HostContext host{&log_, &kernel};
   Section section{
       .entry = kernel.entry(),
+      .walk = kernel.artifact().walk,
       .launch = {.parameters = launch.parameters,
                  .extents = launch.extents,
                  .grid = {launch.grid[0], launch.grid[1], launch.grid[2]},

@@ -4,12 +4,6 @@
 
 namespace enceladus::cpu {
 
-namespace {
-
-constexpr int64_t kHeaderBytes = 64;  // see support/cpu_abi.h
-
-}  // namespace
-
 Scratch::~Scratch() {
   for (const Block& block : blocks_)
     if (block.memory.data) free_memory(block.memory);
@@ -21,15 +15,14 @@ void Scratch::reserve(int64_t bytes) {
   for (Block& block : blocks_) {
     if (block.memory.data) free_memory(block.memory);
     block.memory = {};
-    block.memory = allocate_memory(kHeaderBytes + wanted, /*zeroed=*/true);
+    block.memory =
+        allocate_memory(static_cast<int64_t>(kScratchHeaderBytes) + wanted, /*zeroed=*/true);
   }
   reserved_ = wanted;
 }
 
-void* Scratch::prepare(int thread, uint64_t generation) const {
-  void* memory = blocks_[static_cast<size_t>(thread)].memory.data;
-  *static_cast<uint64_t*>(memory) = generation;
-  return memory;
+CpuScratchHeader* Scratch::of_thread(int thread) const {
+  return static_cast<CpuScratchHeader*>(blocks_[static_cast<size_t>(thread)].memory.data);
 }
 
 }  // namespace enceladus::cpu

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/cpu/memory.h"
+#include "support/cpu_abi.h"
 
 namespace enceladus::cpu {
 
@@ -18,9 +19,9 @@ class Scratch {
   // is open; throws std::bad_alloc.
   void reserve(int64_t bytes);
 
-  // Memory for one thread, used by that thread alone: 64 bytes that start with the generation, then
-  // what was reserved. Aligned to 64. The contents survive until `reserve` asks for more.
-  void* prepare(int thread, uint64_t generation) const;
+  // Memory for one thread, used by that thread alone: the header (support/cpu_abi.h), then what was
+  // reserved. Aligned to 64. The contents survive until `reserve` asks for more.
+  CpuScratchHeader* of_thread(int thread) const;
 
  private:
   struct alignas(64) Block {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include <cmath>
 #include <stdexcept>
@@ -14,14 +13,17 @@
 namespace enceladus::cpu {
 namespace {
 
-std::string object_of(const std::string& text) {
+std::string object_of(const std::string& text, CodeGenerator& generator) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = parse_module(text, context);
-  std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(host_target());
-  module->setTargetTriple(host_target().triple);
-  module->setDataLayout(machine->createDataLayout());
-  optimize_module(*module, *machine);
-  return emit_object(*module, *machine);
+  generator.prepare(*module);
+  generator.optimize(*module);
+  return generator.emit_object(*module);
+}
+
+std::string object_of(const std::string& text) {
+  CodeGenerator generator(host_target());
+  return object_of(text, generator);
 }
 
 // Stores f(0.5) of libm and of SLEEF, a constant from a data section, and `first`.
@@ -51,6 +53,17 @@ TEST(Load, code_reaches_libm_sleef_and_its_own_constants) {
   EXPECT_DOUBLE_EQ(scratch[0], std::sin(0.5));
   EXPECT_NEAR(scratch[1], std::cos(0.5), 1e-15);
   EXPECT_EQ(scratch[2], 3.0);
+}
+
+TEST(Load, a_generator_gives_the_same_code_whatever_it_made_before) {
+  const std::string other =
+      "define void @other() \"" + std::string(kHasProducts) + "\" { ret void }";
+  const std::string expected = object_of(kText), expected_other = object_of(other);
+  CodeGenerator generator(host_target());
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(object_of(kText, generator), expected);
+    EXPECT_EQ(object_of(other, generator), expected_other);
+  }
 }
 
 TEST(Load, what_cannot_be_loaded_is_an_error) {

@@ -268,6 +268,25 @@ TEST_F(StreamTest, scratch_is_aligned_and_its_generation_tells_launches_apart) {
   EXPECT_NE(first, second);
 }
 
+TEST_F(StreamTest, each_call_is_told_where_its_first_program_stands) {
+  Artifact artifact;
+  artifact.walk = {2, 0, 1};
+  artifact.bytes_per_program = 1 << 20;  // in several calls
+  auto kernel = make_kernel(
+      [](const CpuLaunch* launch, int64_t first, int64_t last, void* scratch) {
+        const int32_t* start = static_cast<CpuScratchHeader*>(scratch)->start;
+        EXPECT_EQ(start[2] + 7 * (start[0] + 3 * int64_t{start[1]}), first);
+        EXPECT_LT(start[2], 7);
+        EXPECT_LT(start[0], 3);
+        reinterpret_cast<std::atomic<int64_t>*>(launch->parameters[0])->fetch_add(last - first);
+      },
+      1, artifact);
+  std::atomic<int64_t> programs{0};
+  enqueue(*kernel, {address(&programs)}, {3, 5, 7});
+  stream_.synchronize();
+  EXPECT_EQ(programs.load(), 105);
+}
+
 TEST_F(StreamTest, large_launches_stream_their_stores) {
   Artifact artifact;
   artifact.bytes_per_program = 1 << 20;
