@@ -3,19 +3,11 @@
 import torch
 
 import enceladus.language as tl
-from benchmarks.cuda.products import tile_configs, tile_grid, triton_configs
+from benchmarks.cuda.products import matmul_tiles, tile_configs, tile_grid, triton_configs
 from benchmarks.cuda.workload import Workload
 
-# (BM, BN, BK, num_warps, num_stages)
-TILES = (
-    (128, 256, 128, 8, 4),
-    (128, 256, 128, 8, 3),
-    (128, 128, 128, 8, 4),
-    (256, 128, 128, 8, 3),
-    (128, 128, 128, 4, 4),
-    (128, 256, 64, 8, 4),
-    (64, 128, 128, 4, 4),
-)
+# As in products.py.
+MORE_TILES = ((256, 128, 128, 8, 3),)
 
 
 def operands(m, n, k, dtype):
@@ -48,8 +40,10 @@ def cublas(s):
 def matmul(m, n, k, dtype):
     is_int = dtype == torch.int8
     accumulator = "int32" if is_int else "float32"
+    name = str(dtype).removeprefix("torch.")
+    tiles = matmul_tiles(name, MORE_TILES)
     return Workload(
-        title=f"matmul {m}x{n}x{k} {str(dtype).removeprefix('torch.')}, b by columns",
+        title=f"matmul {m}x{n}x{k} {name}, b by columns",
         make=lambda: operands(m, n, k, dtype),
         reference=product,
         # The units sum floats of 8 bits with about 14 bits, and all contenders by them.
@@ -59,8 +53,8 @@ def matmul(m, n, k, dtype):
         set_bytes=m * k + k * n + (4 if is_int else 2) * m * n,
         kernel="columns_matmul_kernel",
         bind=lambda s, c: ((s["a"], s["b"], s["out"], m, n, k), tile_grid(m, n, c)),
-        configs=tile_configs(TILES, ACC=getattr(tl, accumulator)),
-        triton_configs=triton_configs(accumulator, TILES),
+        configs=tile_configs(tiles, ACC=getattr(tl, accumulator)),
+        triton_configs=triton_configs(tiles, accumulator),
         peers={"cuBLAS": cublas},
     )
 

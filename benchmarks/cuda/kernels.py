@@ -81,6 +81,21 @@ def histogram_kernel(x_ptr, out_ptr, n, steps, BINS: tl.constexpr, BLOCK: tl.con
 
 
 @enceladus.jit
+def start_of_tile(M, N, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
+    """Row and column of this program's tile. Programs go down GROUP tiles, then one to the right,
+    so that those which run together find rows of a and columns of b in the cache."""
+    pid = tl.program_id(0)
+    tiles_m = tl.cdiv(M, BM)
+    tiles_n = tl.cdiv(N, BN)
+    first = pid // (GROUP * tiles_n) * GROUP
+    rows = min(tiles_m - first, GROUP)
+    inside = pid % (GROUP * tiles_n)
+    start_m = (first + inside % rows) * BM
+    start_n = inside // rows * BN
+    return start_m, start_n
+
+
+@enceladus.jit
 def matmul_kernel(
     a_ptr,
     b_ptr,
@@ -94,14 +109,7 @@ def matmul_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    pid = tl.program_id(0)
-    tiles_m = tl.cdiv(M, BM)
-    tiles_n = tl.cdiv(N, BN)
-    first = pid // (GROUP * tiles_n) * GROUP
-    rows = min(tiles_m - first, GROUP)
-    inside = pid % (GROUP * tiles_n)
-    start_m = (first + inside % rows) * BM
-    start_n = inside // rows * BN
+    start_m, start_n = start_of_tile(M, N, BM, BN, GROUP)
     a = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BM, BK])
     b = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BK, BN])
     c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, BN])
@@ -125,14 +133,7 @@ def columns_matmul_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    pid = tl.program_id(0)
-    tiles_m = tl.cdiv(M, BM)
-    tiles_n = tl.cdiv(N, BN)
-    first = pid // (GROUP * tiles_n) * GROUP
-    rows = min(tiles_m - first, GROUP)
-    inside = pid % (GROUP * tiles_n)
-    start_m = (first + inside % rows) * BM
-    start_n = inside // rows * BN
+    start_m, start_n = start_of_tile(M, N, BM, BN, GROUP)
     a = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BM, BK])
     b = tl.make_tensor_descriptor(b_ptr, [N, K], [K, 1], [BN, BK])
     c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, BN])
@@ -185,14 +186,7 @@ def bias_gelu_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    pid = tl.program_id(0)
-    tiles_m = tl.cdiv(M, BM)
-    tiles_n = tl.cdiv(N, BN)
-    first = pid // (GROUP * tiles_n) * GROUP
-    rows = min(tiles_m - first, GROUP)
-    inside = pid % (GROUP * tiles_n)
-    start_m = (first + inside % rows) * BM
-    start_n = inside // rows * BN
+    start_m, start_n = start_of_tile(M, N, BM, BN, GROUP)
     a = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BM, BK])
     b = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BK, BN])
     c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, BN])

@@ -8,23 +8,23 @@ import enceladus
 import enceladus.language as tl
 from benchmarks.cuda.peers import tuned
 from benchmarks.cuda.workload import Workload
+from enceladus.configs import attention_configs, matmul_configs
 
 F = torch.nn.functional
 OURS = {torch.float16: "float16", torch.bfloat16: "bfloat16", torch.int8: "int8"}
-# (BM, BN, BK, num_warps, num_stages)
-TILES = (
-    (128, 256, 64, 8, 4),
-    (128, 256, 64, 8, 3),
-    (128, 128, 64, 8, 4),
-    (128, 128, 64, 4, 4),
-    (256, 128, 64, 8, 3),
-    (128, 128, 32, 4, 4),
-    (64, 128, 64, 4, 4),
-    (64, 64, 64, 4, 4),
-)
+# What the package's list lacks and Triton chose in some run. Each contender takes its best of all.
+MORE_TILES = ((256, 128, 64, 8, 3),)
+MORE_ATTENTION_TILES = ((128, 64, 4, 3), (128, 128, 8, 3))
 
 
-def tile_configs(tiles=TILES, **more):
+def matmul_tiles(dtype, more=MORE_TILES):
+    """(BM, BN, BK, num_warps, num_stages): those of the package, and more."""
+    with enceladus.device("cuda:0"):
+        configs = matmul_configs(dtype)
+    return (*((*c.kwargs.values(), c.num_warps, c.num_stages) for c in configs), *more)
+
+
+def tile_configs(tiles, **more):
     return [
         {
             "BM": bm,
@@ -39,7 +39,7 @@ def tile_configs(tiles=TILES, **more):
     ]
 
 
-def triton_configs(accumulator, tiles=TILES):
+def triton_configs(tiles, accumulator):
     """The same with Triton's name of the accumulator's type; none where Triton is missing."""
     try:
         import triton.language
@@ -71,6 +71,7 @@ def matmul(m, n, k, dtype):
     is_int = dtype == torch.int8
     peer = torch._int_mm if is_int else torch.mm
     accumulator = "int32" if is_int else "float32"
+    tiles = matmul_tiles(OURS[dtype])
     return Workload(
         title=f"matmul {m}x{n}x{k} {OURS[dtype]}",
         make=lambda: operands(m, n, k, dtype),
@@ -81,8 +82,8 @@ def matmul(m, n, k, dtype):
         set_bytes=(m * k + k * n + m * n) * dtype.itemsize,
         kernel="matmul_kernel",
         bind=lambda s, c: ((s["a"], s["b"], s["out"], m, n, k), tile_grid(m, n, c)),
-        configs=tile_configs(ACC=getattr(tl, accumulator)),
-        triton_configs=triton_configs(accumulator),
+        configs=tile_configs(tiles, ACC=getattr(tl, accumulator)),
+        triton_configs=triton_configs(tiles, accumulator),
         peers={"cuBLAS": lambda s: peer(s["a"], s["b"])},
         slow_peers={"torch.compile max-autotune": lambda s: tuned(peer)(s["a"], s["b"])},
     )
@@ -136,7 +137,7 @@ def bias_gelu(size, dtype, short=False):
             (s["a"], s["b"], s["out"], s["bias"], size, size, size),
             tile_grid(size, size, c),
         ),
-        configs=tile_configs(),
+        configs=tile_configs(matmul_tiles(OURS[dtype])),
         peers={
             "cuBLASLt epilogue": lambda s: torch._addmm_activation(
                 s["bias"], s["a"], s["b"], use_gelu=True
@@ -164,7 +165,12 @@ def attention(batch, heads, length, width, causal):
         with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
             return F.scaled_dot_product_attention(s["q"], s["k"], s["v"], is_causal=causal)
 
-    tiles = ((128, 128, 8, 2), (128, 64, 4, 3), (128, 64, 8, 3), (64, 64, 4, 3), (128, 128, 8, 3))
+    with enceladus.device("cuda:0"):
+        listed = attention_configs("float16", width)
+    tiles = (
+        *((*config.kwargs.values(), config.num_warps, config.num_stages) for config in listed),
+        *MORE_ATTENTION_TILES,
+    )
     return Workload(
         title=f"attention{' causal' if causal else ''} ({batch},{heads},{length},{width})",
         make=make,

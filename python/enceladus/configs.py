@@ -49,8 +49,9 @@ _CUDA_MATMUL_WIDE = (
     (32, 64, 32, 4, 2),
     (32, 32, 32, 4, 2),
 )
-# Rows of 128 elements are the 128 bytes that the copy engine and the units like best.
-_CUDA_MATMUL_FLOAT8 = (
+# Rows of 128 elements are the 128 bytes that the copy engine and the units like best, where both
+# operands have the inner axis last; integers whose second operand has not take 64 and four warps.
+_CUDA_MATMUL_BYTES = (
     (128, 128, 64, 8, 3),
     (128, 256, 128, 8, 4),
     (128, 256, 128, 8, 3),
@@ -58,6 +59,7 @@ _CUDA_MATMUL_FLOAT8 = (
     (128, 128, 128, 4, 4),
     (64, 128, 128, 4, 4),
     (64, 64, 128, 4, 4),
+    (128, 128, 64, 4, 4),
     (32, 64, 64, 4, 4),
 )
 # (BM, BN, num_warps, num_stages); rows of a warp stay with it, so that softmax needs no exchange.
@@ -160,7 +162,7 @@ def matmul_configs(dtype: Any) -> list[Config]:
     if target == "cuda":
         name = dtype_name(dtype)
         tiles = _CUDA_MATMUL_WIDE if name in ("float32", "float64", "int32") else _CUDA_MATMUL
-        tiles = _CUDA_MATMUL_FLOAT8 if name in _FLOAT8 else tiles
+        tiles = _CUDA_MATMUL_BYTES if name in (*_FLOAT8, "int8", "uint8") else tiles
         return [
             Config({"BM": bm, "BN": bn, "BK": bk}, num_warps=warps, num_stages=stages)
             for bm, bn, bk, warps, stages in tiles

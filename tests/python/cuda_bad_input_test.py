@@ -234,3 +234,57 @@ print(ctypes.cast(y.__cuda_array_interface__["data"][0], ctypes.POINTER(ctypes.c
 """
     )
     assert out.strip() == "100.0"
+
+
+PRODUCT = """
+import enceladus
+import enceladus.language as tl
+
+@enceladus.jit
+def product_kernel(a_ptr, b_ptr, c_ptr, M, N, K):
+    m, n = tl.program_id(1) * 128, tl.program_id(0) * 256
+    a = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [128, 64])
+    b = tl.make_tensor_descriptor(b_ptr, [N, K], [K, 1], [256, 64])
+    c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [128, 256])
+    acc = tl.zeros((128, 256), dtype=tl.float32)
+    for k in range(0, K, 64):
+        acc = tl.dot(a.load([m, k]), b.load([n, k]).T, acc)
+    c.store([m, n], acc.to(c.dtype))
+"""
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("n", "k", "start", "engines", "reason"),
+    [
+        (256, 256, 0, ("wgmma", "TMA ring", "TMA ring", "TMA"), ""),
+        (256, 255, 0, ("mma",), "a row's stride is not known to be a multiple of 16 bytes"),
+        (255, 256, 0, ("wgmma", "TMA ring", "TMA ring"), "a row's stride is not known"),
+        (256, 256, 1, ("mma",), "the array's address is not a multiple of 16 bytes"),
+    ],
+    ids=["all aligned", "operands' rows", "rows of the result", "addresses"],
+)
+def test_what_tensor_maps_cannot_describe_goes_without_and_explain_says_why(
+    run, n, k, start, engines, reason
+):
+    out = run(
+        PRODUCT
+        + f"""
+def made(size):
+    return enceladus.zeros(size + {start}, dtype="float16", device="cuda:0")[{start}:]
+
+arguments = made(256 * {k}), made({n} * {k}), made(256 * {n}), 256, {n}, {k}
+shown = product_kernel.explain(*arguments, num_warps=8).to_dict()
+(dot,) = shown["dots"]
+print(dot["backend"], *(access["by"] for access in shown["memory"] if "by" in access), sep="|")
+print(dot.get("not by wgmma", ""), *(access.get("not by TMA", "") for access in shown["memory"]))
+product_kernel[(1, 2)](*arguments, num_warps=8)
+"""
+    )
+    *report, taken, reasons = out.splitlines()
+    assert tuple(taken.split("|")) == engines
+    assert reason in reasons and bool(reasons.strip()) == bool(reason)
+    assert not reason or any(reason in line for line in report)
+    encoded = [line for line in run.journal() if line.startswith("encode")]
+    assert len(encoded) == sum("TMA" in engine for engine in engines)
+    assert any(line.startswith("launch product_kernel") for line in run.journal())
