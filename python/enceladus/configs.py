@@ -116,6 +116,12 @@ def _target(dtype: Any, what: str) -> str:
     return target
 
 
+def _cuda_matmul_tiles(dtype: str) -> tuple[tuple[int, int, int, int, int], ...]:
+    if dtype in ("float32", "float64", "int32"):
+        return _CUDA_MATMUL_WIDE
+    return _CUDA_MATMUL_BYTES if dtype in (*_FLOAT8, "int8", "uint8") else _CUDA_MATMUL
+
+
 def _metal_matmul_configs(dtype: str) -> list[Config]:
     def listed(shapes: tuple[Any, ...], backend: str | None) -> list[Config]:
         return [
@@ -160,12 +166,9 @@ def matmul_configs(dtype: Any) -> list[Config]:
     _check_dtype(dtype, _MATMUL_DTYPES, "matmul_configs")
     target = _target(dtype, "matmul_configs")
     if target == "cuda":
-        name = dtype_name(dtype)
-        tiles = _CUDA_MATMUL_WIDE if name in ("float32", "float64", "int32") else _CUDA_MATMUL
-        tiles = _CUDA_MATMUL_BYTES if name in (*_FLOAT8, "int8", "uint8") else tiles
         return [
             Config({"BM": bm, "BN": bn, "BK": bk}, num_warps=warps, num_stages=stages)
-            for bm, bn, bk, warps, stages in tiles
+            for bm, bn, bk, warps, stages in _cuda_matmul_tiles(dtype_name(dtype))
         ]
     if target in _METAL_TARGETS:
         return _metal_matmul_configs(dtype_name(dtype))
