@@ -161,6 +161,9 @@ std::optional<Range> source_range(const Operation& op) {
       return Range{1, kMaxPrograms};
     case Opcode::kLinear:
       return linear_range(op);
+    case Opcode::kResident:
+      return op.text(AttributeName::kResident) == "id" ? Range{0, kMaxPrograms - 1}
+                                                       : Range{1, kMaxPrograms};
     default:
       return std::nullopt;
   }

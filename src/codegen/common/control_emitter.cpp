@@ -73,9 +73,11 @@ void Emitter::for_loop(const Operation& op) {
   const std::string& index = name_of(body.argument(0));
   std::string upper = use(op.operand(1)), step = use(op.operand(2));
   std::optional<int64_t> known = ir::constant_integer(op.operand(2));
+  analysis::Range range = facts_.range(op.operand(2));
   std::string goes_on = index + " < " + upper;
-  if (known && *known < 0) goes_on = index + " > " + upper;
-  if (!known) goes_on = step + " > 0 ? " + goes_on + " : " + index + " > " + upper;
+  if (range.high < 0) goes_on = index + " > " + upper;
+  if (range.low <= 0 && range.high >= 0)
+    goes_on = step + " > 0 ? " + goes_on + " : " + index + " > " + upper;
   std::string next = known && *known == 1 ? "++" + index : index + " += " + step;
   if (int64_t factor = op.integer_or(ir::AttributeName::kLoopUnrollFactor, 0); factor > 1)
     out_.directive("#pragma unroll(" + std::to_string(factor) + ")");

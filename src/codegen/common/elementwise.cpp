@@ -131,25 +131,37 @@ class Expression {
     }
   }
 
-  // The divisor where it is a constant other than 0 and -1, which need no care.
-  bool divides_plainly() const {
-    const ir::Value* divisor = op_.operand(1);
-    while (divisor->definition() && divisor->definition()->is(Opcode::kSplat))
-      divisor = divisor->definition()->operand(0);
-    std::optional<int64_t> number = ir::constant_integer(divisor);
-    return number && *number != 0 && *number != -1;
+  // What a division has to look out for.
+  struct Care {
+    bool zero, wrapping;  // a divisor of 0; of -1 where the dividend's negative wraps
+  };
+  Care care() const {
+    analysis::Range dividend = context_.facts.range(op_.operand(0));
+    analysis::Range divisor = context_.facts.range(op_.operand(1));
+    bool is_unknown = dtype_ == DType::kUInt64 && divisor.low < 0;
+    return {.zero = is_unknown || (divisor.low <= 0 && divisor.high >= 0),
+            .wrapping = is_signed(dtype_) && divisor.low <= -1 && divisor.high >= -1 &&
+                        dividend.low == analysis::Range::of_dtype(dtype_).low};
+  }
+
+  std::string unless_zero(const std::string& otherwise, const std::string& value) const {
+    return operands_[1] + " == 0 ? " + otherwise + " : " + value;
   }
 
   std::string quotient() const {
     if (is_bool(dtype_)) return infix("&&");
-    if (divides_plainly()) return narrowed(infix("/"));
-    return call(dialect_.divide(dtype_), operands_[0], operands_[1]);
+    auto [zero, wrapping] = care();
+    if (wrapping) return call(dialect_.divide(dtype_), operands_[0], operands_[1]);
+    std::string plain = narrowed(infix("/"));
+    return zero ? unless_zero(integer_literal(type(), dtype_, 0), plain) : plain;
   }
 
   std::string remainder() const {
     if (is_bool(dtype_)) return operands_[0] + " && !" + operands_[1];
-    if (divides_plainly()) return narrowed(infix("%"));
-    return call(dialect_.remainder(dtype_), operands_[0], operands_[1]);
+    auto [zero, wrapping] = care();
+    if (wrapping) return call(dialect_.remainder(dtype_), operands_[0], operands_[1]);
+    std::string plain = narrowed(infix("%"));
+    return zero ? unless_zero(operands_[0], plain) : plain;
   }
 
   std::string shift(std::string_view symbol) const {

@@ -17,6 +17,7 @@
 #include "transforms/dce.h"
 #include "transforms/defer_sums.h"
 #include "transforms/late_waits.h"
+#include "transforms/narrow_divisions.h"
 #include "transforms/narrow_offsets.h"
 #include "transforms/rings.h"
 #include "transforms/share_reciprocals.h"
@@ -55,6 +56,8 @@ Placed lower_and_place(const ir::Function& tile, const simt::SimtTarget& target,
   report(*placed.function, "tile_to_simt");
   transforms::short_sigmoid(*placed.function);
   report(*placed.function, "short_sigmoid");
+  transforms::narrow_divisions(*placed.function);
+  report(*placed.function, "narrow_divisions");
   transforms::narrow_offsets(*placed.function);
   report(*placed.function, "narrow_offsets");
   transforms::merge_common_subexpressions(*placed.function);

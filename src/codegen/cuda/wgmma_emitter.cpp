@@ -86,6 +86,40 @@ bool is_running(const Value* value) {
   return false;
 }
 
+const Operation* outermost_loop(const Operation& op) {
+  const Operation* found = nullptr;
+  for (const Operation* around = op.parent_operation(); around; around = around->parent_operation())
+    if (around->is(Opcode::kFor) || around->is(Opcode::kWhile)) found = around;
+  return found;
+}
+
+// Whether the value is the same in all turns of the loop.
+bool is_fixed(const Value* value, const Operation& loop) {
+  const Operation* made = value->definition();
+  const ir::Region* region = made ? made->parent() : value->argument_of();
+  while (region && region->parent() != &loop)
+    region = region->parent() ? region->parent()->parent() : nullptr;
+  if (!region) return true;
+  if (!made || made->record().effect != ir::Effect::kPure || !made->regions().empty()) return false;
+  return std::ranges::all_of(made->operands(),
+                             [&](const Value* v) { return !v || is_fixed(v, loop); });
+}
+
+// Whether the loop behind a result has turns in all programs or in none, and nothing else
+// multiplies in its sums: zeros that the kernel starts with then stay until there is a product.
+bool is_never_or_always_run(const Operation& result) {
+  const Operation* loop = result.operand(0)->definition();
+  if (!loop || !loop->is(Opcode::kFor)) return false;
+  bool is_shared = std::ranges::any_of(
+      result.result()->users(), [](const Operation* user) { return user->is(Opcode::kWgmma); });
+  if (is_shared) return false;
+  const Operation* around = outermost_loop(*loop);
+  if (!around) return true;
+  for (int bound = 0; bound < 3; ++bound)
+    if (!is_fixed(loop->operand(bound), *around)) return false;
+  return true;
+}
+
 // Whether a branch starts the product on a sum that is waited for behind it.
 bool starts_late(const Operation& product) { return !product.result()->has_users(); }
 
@@ -258,16 +292,21 @@ void Emitter::products(const Operation& op) {
   out_.line("enc_wgmma_end();");
 }
 
-// Zeros where there was no product by a branch: chosen by a select, they would be kept beside what
-// the registers hold, which the assembler sees live until the next product replaces it.
+// Zeros where there was no product come from the kernel's start where they are still there, else
+// from a branch: chosen by a select, they would be kept beside what the registers hold, which the
+// assembler sees live until the next product replaces it.
 void Emitter::wgmma_result(const Operation& op) {
   const Value* sum = op.operand(0);
   std::string sums = sums_of(sum);
   int64_t registers = registers_of(sum);
   set_name(op.result(), name_of(sum));
-  if (op.operand(1))
-    out_.line("if (!" + use(op.operand(1)) + ") " + prelude_.add(clear_text(sums, registers)) +
-              "();");
+  if (op.operand(1)) {
+    std::string clear = prelude_.add(clear_text(sums, registers)) + "();";
+    if (is_never_or_always_run(op))
+      sum_declarations_ += "  " + clear + "\n";
+    else
+      out_.line("if (!" + use(op.operand(1)) + ") " + clear);
+  }
   AsyncText function = move_out_text(sums, sum->type().dtype(), registers);
   out_.line(prelude_.add(std::move(function)) + "(" + name_of(sum) + ");");
 }

@@ -5,8 +5,10 @@
 #include "ir/parser.h"
 #include "ir/printer.h"
 #include "ir/verifier.h"
+#include "transforms/dce.h"
 #include "transforms/defer_sums.h"
 #include "transforms/late_waits.h"
+#include "transforms/narrow_divisions.h"
 #include "transforms/share_reciprocals.h"
 #include "transforms/short_sigmoid.h"
 
@@ -163,6 +165,51 @@ TEST(ShareReciprocals, quotients_stay_that_share_nothing_or_are_rounded_correctl
   EXPECT_EQ(shared("  %d = exp %a : tile<8xf32>"), -1);
   EXPECT_EQ(shared("  %d = constant 3.0 : tile<8xf32>"), -1);
   EXPECT_EQ(shared("  %d = splat %sum : f32 -> tile<8xf32>", "precise"), -1);
+}
+
+std::string division(const std::string& dividend, const std::string& divisor) {
+  return R"(kernel @k(%out: ptr<i64>, %n: i32, %wide: i64) {num_warps = 4, math_mode = relaxed} {
+  %one = constant 1 : i32
+  %id = program_id {axis = 0} : i32
+  %count = max %n, %one : i32
+  %wide_id = cast %id : i32 -> i64
+  %wide_n = cast %n : i32 -> i64
+  %q = div )" +
+         dividend + ", " + divisor + R"( : i64
+  store %out, %q {vector = 1} : ptr<i64>
+}
+)";
+}
+
+// The dtypes of a function's divisions behind the pass.
+std::vector<DType> divided_in(const std::string& text) {
+  std::unique_ptr<ir::Function> function = ir::parse(text);
+  narrow_divisions(*function);
+  remove_dead_code(*function);
+  EXPECT_EQ(ir::verify(*function), std::vector<std::string>()) << ir::print(*function);
+  std::vector<DType> found;
+  ir::walk(function->body(), [&](const ir::Operation* op) {
+    if (op->is(ir::Opcode::kDiv)) found.push_back(op->result()->type().dtype());
+  });
+  return found;
+}
+
+TEST(NarrowDivisions, a_dividend_of_32_bits_decides_whatever_the_divisor) {
+  using Found = std::vector<DType>;
+  EXPECT_EQ(divided_in(division("%wide_id", "%wide_n")), Found{DType::kInt32});
+  EXPECT_EQ(divided_in(division("%wide_id", "%wide")), Found{DType::kInt32});
+  EXPECT_EQ(divided_in(division("%wide_id", "%wide_id")), Found{DType::kUInt32});
+  // -2^31 has no negative in 32 bits.
+  EXPECT_EQ(divided_in(division("%wide_n", "%wide_id")), Found{DType::kInt64});
+  EXPECT_EQ(divided_in(division("%wide", "%wide_n")), Found{DType::kInt64});
+}
+
+TEST(NarrowDivisions, a_divisor_out_of_range_becomes_one_beyond_every_dividend) {
+  std::unique_ptr<ir::Function> function = ir::parse(division("%wide_id", "%wide"));
+  narrow_divisions(*function);
+  std::string text = ir::print(*function);
+  EXPECT_NE(text.find("constant -2147483647 : i64"), std::string::npos) << text;
+  EXPECT_NE(text.find("constant 2147483647 : i64"), std::string::npos) << text;
 }
 
 }  // namespace
