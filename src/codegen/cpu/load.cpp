@@ -2,13 +2,13 @@
 
 #include <dlfcn.h>
 #include <llvm/ExecutionEngine/RuntimeDyld.h>
-#include <llvm/ExecutionEngine/SectionMemoryManager.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/Error.h>
 #include <sleef.h>
 
 #include <stdexcept>
 
+#include "codegen/cpu/code_memory.h"
 #include "codegen/cpu/host_functions.h"
 
 namespace enceladus::cpu {
@@ -48,7 +48,7 @@ uint64_t find_function(const std::string& name) {
   return reinterpret_cast<uint64_t>(address);
 }
 
-class CodeMemory : public llvm::SectionMemoryManager {
+class KernelMemory : public CodeMemory {
  public:
   uint64_t getSymbolAddress(const std::string& name) override { return find_function(name); }
 };
@@ -59,7 +59,7 @@ CodeImage load_object(const std::string& object, const std::string& entry) {
   llvm::MemoryBufferRef bytes(llvm::StringRef(object.data(), object.size()), "kernel");
   auto file = llvm::object::ObjectFile::createObjectFile(bytes);
   if (!file) throw std::runtime_error("machine code: " + llvm::toString(file.takeError()));
-  auto memory = std::make_shared<CodeMemory>();
+  auto memory = std::make_shared<KernelMemory>();
   llvm::RuntimeDyld linker(*memory, *memory);
   linker.loadObject(**file);
   linker.resolveRelocations();

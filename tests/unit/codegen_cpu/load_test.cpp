@@ -3,9 +3,14 @@
 #include <gtest/gtest.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <memory>
+#include <new>
 #include <stdexcept>
+#include <vector>
 
 #include "codegen/cpu/host_target.h"
 #include "codegen/cpu/object_code.h"
@@ -53,6 +58,49 @@ TEST(Load, code_reaches_libm_sleef_and_its_own_constants) {
   EXPECT_DOUBLE_EQ(scratch[0], std::sin(0.5));
   EXPECT_NEAR(scratch[1], std::cos(0.5), 1e-15);
   EXPECT_EQ(scratch[2], 3.0);
+}
+
+// A large mapping and, above everything, a gap of one page: a loader that maps sections one by one
+// puts the first into the gap and the next below the mapping, farther than code can reach.
+class Gap {
+ public:
+  Gap() : large_(map(kLarge)) {
+    // Whatever is free above goes first, as the system takes the highest place that will do.
+    do fillers_.push_back(map(page()));
+    while (fillers_.back() > large_);
+    munmap(fillers_.front(), page());
+  }
+  ~Gap() {
+    munmap(large_, kLarge);
+    for (size_t i = 1; i < fillers_.size(); ++i) munmap(fillers_[i], page());
+  }
+  Gap(const Gap&) = delete;
+  Gap& operator=(const Gap&) = delete;
+
+ private:
+  static constexpr size_t kLarge = size_t{3} << 30;
+  static size_t page() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+  static char* map(size_t bytes) {
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void* mapped = mmap(nullptr, bytes, PROT_NONE, kFlags, -1, 0);
+    return mapped == MAP_FAILED ? throw std::bad_alloc() : static_cast<char*>(mapped);
+  }
+
+  char* large_;
+  std::vector<char*> fillers_;
+};
+
+TEST(Load, constants_are_within_reach_whatever_is_mapped_between) {
+  const std::string object = object_of(kText);
+  std::vector<std::unique_ptr<Gap>> gaps;
+  std::vector<CodeImage> images;
+  for (int round = 0; round < 4; ++round) {
+    gaps.push_back(std::make_unique<Gap>());
+    images.push_back(load_object(object, "run"));
+    double scratch[3] = {0.5, 0, 0};
+    images.back().entry(nullptr, 2, 3, scratch);
+    ASSERT_EQ(scratch[2], 3.0);
+  }
 }
 
 TEST(Load, a_generator_gives_the_same_code_whatever_it_made_before) {
