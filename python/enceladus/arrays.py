@@ -190,12 +190,14 @@ class Tensor(_core.TensorBase):
             raise BufferError(
                 f"a tensor on {self.device} cannot be exported to DLPack device {dl_device}"
             )
+        source = self.clone() if copy else self
         if place[0] == CUDA and stream not in (None, -1):
-            self._make_wait(stream)
+            if not isinstance(stream, int) or stream < 1:
+                raise ValueError(f"stream={stream!r} for DLPack: a stream's handle, None or -1")
+            source._make_wait(stream)
         elif stream not in (None, -1):
             raise BufferError(f"a tensor on {self.device} has no stream to wait on")
         versioned = max_version is not None and max_version[0] >= 1
-        source = self.clone() if copy else self
         return source._dlpack(versioned, bool(copy), as_host)
 
     def __dlpack_device__(self) -> tuple[int, int]:

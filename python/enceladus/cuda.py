@@ -6,6 +6,7 @@ everything else is left to NVRTC.
 
 from __future__ import annotations
 
+import operator
 import re
 
 from enceladus import _core
@@ -61,6 +62,8 @@ class CudaKernel(HandWrittenKernel):
     _target = "CUDA"
 
     def __init__(self, source: str, name: str, shared_bytes: int) -> None:
+        if not 0 <= operator.index(shared_bytes) < 2**31:
+            raise ValueError(f"shared_bytes={shared_bytes!r} for `{name}`: from 0 to 2147483647")
         super().__init__(source, name, read_parameters(source, name))
         self._kernel = _core.TextKernel.cuda(name, source, self._described(), shared_bytes)
 

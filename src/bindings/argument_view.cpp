@@ -1,5 +1,6 @@
 #include "bindings/argument_view.h"
 
+#include "bindings/devices.h"
 #include "bindings/dlpack.h"
 #include "bindings/mlx_view.h"
 #include "bindings/numpy_view.h"
@@ -106,6 +107,15 @@ bool view_argument(PyObject* object, ArgumentView* view) {
       nb::object(nb::module_::import_("numpy").attr("generic")).release().ptr();
   if (PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(numpy_scalar))) return false;
   return view_protocol(object, view);
+}
+
+Device& cuda_device_of_array(int index) {
+  try {
+    return cuda_device(index);
+  } catch (const std::invalid_argument& missing) {
+    throw ArgumentProblem(Kind::kValue,
+                          "lies on CUDA device " + std::to_string(index) + ": " + missing.what());
+  }
 }
 
 Ref<Resource> hold_array(PyObject* object) {

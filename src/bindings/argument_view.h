@@ -60,6 +60,9 @@ bool view_argument(PyObject* object, ArgumentView* view);
 // The view of a NumPy array; throws as `view_argument`.
 void view_numpy(const NumpyArray& array, ArgumentView* view);
 
+// The device on which an array's own library says that it lies. Throws ArgumentProblem.
+Device& cuda_device_of_array(int index);
+
 // A resource that keeps the object alive until it is released.
 Ref<Resource> hold_array(PyObject* object);
 

@@ -15,6 +15,7 @@
 #include "bindings/host_memory.h"
 #include "bindings/launch_errors.h"
 #include "bindings/launch_frameworks.h"
+#include "bindings/launch_grid.h"
 #include "bindings/launch_submit.h"
 #include "bindings/mlx_view.h"
 #include "bindings/torch_view.h"
@@ -171,6 +172,8 @@ void TextKernel::launch(std::array<int32_t, 3> grid, std::array<int32_t, 3> thre
   if (!runs_on(device))
     raise(PyExc_ValueError, "`" + artifact_.kernel + "` is a " + (is_cuda_ ? "CUDA" : "Metal") +
                                 " kernel, but is launched on " + device.name());
+  check_grid_limits({.extents = {grid[0], grid[1], grid[2]}}, device.grid_limits(),
+                    artifact_.kernel, device.name());
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return;
   const WrappedArrays memory(arguments.host_objects, device);
   const Launch request{.kernel = &loaded(device),

@@ -99,7 +99,7 @@ Device& device_of(nb::handle object) {
   const int type = nb::cast<int>(nb::int_(device[0]));
   if (type == dlpack::kCpu || type == dlpack::kPinned) return cpu::device();
   if (type == dlpack::kCuda || type == dlpack::kManaged)
-    return cuda_device(nb::cast<int>(nb::int_(device[1])));
+    return cuda_device_of_array(nb::cast<int>(nb::int_(device[1])));
   if (type == dlpack::kMetal)
     if (Device* device = metal_device()) return *device;
   throw ArgumentProblem(ArgumentProblem::Kind::kValue,

@@ -140,7 +140,7 @@ bool view_by_exchange(PyObject* object, ArgumentView* view) {
   const std::optional<DType> dtype = dlpack_dtype(tensor.element_type);
   if (!dtype) return false;
   if (may_be_negated(tensor, *dtype)) refuse_negated(object);
-  view->device = is_cuda ? &cuda_device(tensor.device.index) : &cpu::device();
+  view->device = is_cuda ? &cuda_device_of_array(tensor.device.index) : &cpu::device();
   view->dtype = *dtype;
   view->data = static_cast<char*>(tensor.data) + tensor.byte_offset;
   int64_t elements = 1;
@@ -183,7 +183,7 @@ void view_device(PyObject* object, ArgumentView* view) {
     throw ArgumentProblem(Kind::kValue, "is a torch tensor on " + text(device) +
                                             ", which kernels cannot reach; `.to(\"cpu\")` of it "
                                             "can be passed");
-  view->device = &cuda_device(nb::cast<int>(device.attr("index")));
+  view->device = &cuda_device_of_array(nb::cast<int>(device.attr("index")));
 }
 
 void* address_of(PyObject* object) {

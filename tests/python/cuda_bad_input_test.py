@@ -288,3 +288,121 @@ product_kernel[(1, 2)](*arguments, num_warps=8)
     encoded = [line for line in run.journal() if line.startswith("encode")]
     assert len(encoded) == sum("TMA" in engine for engine in engines)
     assert any(line.startswith("launch product_kernel") for line in run.journal())
+
+
+@needs_nvrtc
+def test_hand_written_kernels_are_held_to_the_devices_limits(run):
+    out = run(
+        HAND_WRITTEN
+        + """
+x = enceladus.zeros(100, device="cuda:0")
+for call in (
+    lambda: kernel[(1, 65536), 128](x, x, x, 100),
+    lambda: enceladus.cuda_kernel(text, "add_kernel", shared_bytes=-1),
+    lambda: enceladus.cuda_kernel(text, "add_kernel", shared_bytes=1 << 31),
+):
+    try:
+        call()
+    except ValueError as error:
+        print(error)
+"""
+    )
+    grid, negative, large = out.splitlines()
+    assert "grid[1] of `add_kernel` is 65536, more than the 65535 that cuda:0 takes" in grid
+    assert "shared_bytes=-1 for `add_kernel`: from 0 to 2147483647" in negative
+    assert "shared_bytes=2147483648" in large
+
+
+@needs_nvrtc
+def test_arrays_of_devices_that_are_not_there_are_refused_by_name(run):
+    out = run(
+        KERNEL
+        + """
+class Far:
+    def __dlpack_device__(self):
+        return (2, 5)
+    def __dlpack__(self, **keywords):
+        raise AssertionError("asked for its memory")
+
+x = enceladus.zeros(64, device="cuda:0")
+for call in (
+    lambda: add_kernel[(1,)](x, Far(), x, 64, BLOCK=64),
+    lambda: enceladus.from_dlpack(Far()),
+):
+    try:
+        call()
+    except ValueError as error:
+        print(error)
+"""
+    )
+    launch, imported = out.splitlines()
+    assert launch.startswith("argument `y_ptr` of `add_kernel` lies on CUDA device 5: device")
+    assert imported.startswith("the array lies on CUDA device 5")
+    assert launch.endswith("`cuda:5` is not available here; there is: cuda:0, cpu")
+
+
+def test_dlpack_streams_are_handles_and_wait_for_a_copy_that_is_asked_for(run):
+    out = run(
+        """
+        import enceladus
+        t = enceladus.ones(4, device="cuda:0")
+        for stream in (0, -2, "a"):
+            try:
+                t.__dlpack__(stream=stream)
+            except ValueError as error:
+                print(error)
+        t.__dlpack__(stream=77, copy=True)
+        """
+    )
+    assert out.splitlines() == [
+        f"stream={stream!r} for DLPack: a stream's handle, None or -1" for stream in (0, -2, "a")
+    ]
+    journal = run.journal()
+    assert journal.index("within 16") < journal.index("wait in stream 77")
+
+
+@needs_nvrtc
+def test_a_program_that_was_told_of_its_lost_context_ends_without_being_told_again(run):
+    told = (
+        KERNEL
+        + """
+import sys
+x = enceladus.zeros(64, device="cuda:0")
+add_kernel[(1,)](x, x, x, 64, BLOCK=64)
+try:
+    enceladus.synchronize()
+except enceladus.CudaError as error:
+    print(error)
+sys.stderr = sys.stdout
+"""
+    )
+    assert len(run(told, FAKE_CUDA_FAULT="700").splitlines()) == 1
+    untold = told.replace("enceladus.synchronize()", "pass")
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in run(untold, FAKE_CUDA_FAULT="700")
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("count", [1, 100])
+def test_a_launch_that_the_driver_refuses_is_an_error_and_the_next_one_runs(run, count):
+    out = run(
+        KERNEL
+        + f"""
+import os
+x, one = (enceladus.full((64,), value, device="cuda:0") for value in (0.0, 1.0))
+os.environ["FAKE_CUDA_FAIL"] = "cuLaunchKernel=701"
+try:
+    for _ in range({count}):
+        add_kernel[(1,)](x, one, x, 64, BLOCK=64)
+    enceladus.synchronize()
+except enceladus.CudaError as error:
+    print(error)
+del os.environ["FAKE_CUDA_FAIL"]
+enceladus.synchronize()
+add_kernel[(1,)](x, one, x, 64, BLOCK=64)
+print(x.numpy().sum())
+"""
+    )
+    refused, total = out.splitlines()
+    assert "cuLaunchKernel for kernel `add_kernel` answered" in refused
+    assert "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES" in refused
+    assert total == "64.0"

@@ -21,7 +21,7 @@ class Device {
   virtual DeviceKind kind() const = 0;
   // "cpu", "metal", "cuda:0": what `str(tensor.device)` shows.
   virtual const std::string& name() const = 0;
-  // False for a device that is opened on first use and has not been.
+  // False for a device that is opened on first use and has not been, and for one that is lost.
   virtual bool has_started() const { return true; }
   // What the device is and can do, by name, for people to read. May open it.
   virtual std::vector<std::pair<std::string, std::string>> properties() const { return {}; }

@@ -83,7 +83,7 @@ void Context::fail(Result result, std::string message) const {
 
 void Context::check_usable() const {
   cuda::driver();  // throws after a fork
-  if (lost_.load(std::memory_order_relaxed)) [[unlikely]]
+  if (is_lost()) [[unlikely]]
     throw DeviceFailure("cuda", "cuda:" + std::to_string(ordinal_) + ": " + kLost);
 }
 

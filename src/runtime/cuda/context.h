@@ -35,6 +35,7 @@ class Context {
 
   // Throws after a fork and in a context that was lost.
   void check_usable() const;
+  bool is_lost() const { return lost_.load(std::memory_order_relaxed); }
 
   // What tensor maps of arrays without elements point to, since the driver describes none: 256
   // bytes of zeros to read, and behind them as many for stores that nobody sees. Made once.

@@ -55,7 +55,7 @@ class CudaDevice : public Device {
 
   DeviceKind kind() const override { return DeviceKind::kCuda; }
   const std::string& name() const override { return name_; }
-  bool has_started() const override { return started_.load(); }
+  bool has_started() const override { return started_.load() && !parts_->context.is_lost(); }
   std::vector<std::pair<std::string, std::string>> properties() const override;
   std::string description() const override {
     return model() + " " + architecture() + ", " + std::to_string(attribute(kMultiprocessors)) +
