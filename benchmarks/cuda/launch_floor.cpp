@@ -236,19 +236,23 @@ extern "C" int launch_floor(int count, int way, double* times) {
   if (way == 0) return measure(count, gate, [&] { return one_by_one(count); }, times, times + 1);
   if (way == 1) return measure(count, gate, [&] { return overlapping(count); }, times, times + 1);
   // A graph: launched again as it is, or with every node set before; one that takes turns with
-  // others; with edges that overlap.
-  const bool is_set = way != 2, overlaps = way == 6;
-  std::vector<Chain> chains(way == 4 ? 2 : way == 5 ? 4 : 1);
-  for (Chain& chain : chains) TRY(chain.make(work, count, overlaps));
+  // others; with edges that overlap; of one kernel alone.
+  const bool is_set = way != 2, overlaps = way == 6, is_single = way == 7;
+  const int length = is_single ? 1 : count;
+  std::vector<Chain> chains(way == 4 ? 2 : way == 5 ? 4 : is_single ? 8 : 1);
+  for (Chain& chain : chains) TRY(chain.make(work, length, overlaps));
   const int n = work.n;
   int turn = 0;
   const int result = measure(
       count, gate,
       [&] {
-        const Chain& chain = chains[static_cast<size_t>(turn++) % chains.size()];
-        work.n = n - turn % 7;  // so that setting it changes something
-        if (is_set) TRY(chain.set_all(work));
-        return chain.launch();
+        for (int i = 0; i < count; i += length) {
+          const Chain& chain = chains[static_cast<size_t>(turn++) % chains.size()];
+          work.n = n - turn % 7;  // so that setting it changes something
+          if (is_set) TRY(chain.set_all(work));
+          TRY(chain.launch());
+        }
+        return 0;
       },
       times, times + 1);
   work.n = n;

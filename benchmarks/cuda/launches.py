@@ -29,6 +29,7 @@ WAYS = (
     "C++, two graphs of 64 in turn, set",
     "C++, four graphs of 64 in turn, set",
     "C++, graph of 64 with early starts, set",
+    "C++, eight graphs of 1 in turn, set",
 )
 EARLY = (1, 6)  # ways whose kernel waits for its predecessor itself
 

@@ -41,6 +41,61 @@ def test_launches_on_torch_tensors_run_in_the_current_stream_without_waiting():
     torch.testing.assert_close(result, (x + 1) * 2)
 
 
+SCALE = """
+extern "C" __global__ void scale(const float* x, float* out, int n, float factor) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = x[i] * factor;
+}
+"""
+
+
+def test_hand_written_kernels_run_in_torchs_current_stream_without_waiting():
+    kernel = enceladus.cuda_kernel(SCALE, "scale")
+    x = torch.randn(1 << 20, device="cuda")
+    out = torch.empty_like(x)
+    kernel[1 << 10, 1024](x + 1, out, x.numel(), 1.0)
+    out * 1.0
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        slow()
+        y = x + 1
+        kernel[1 << 10, 1024](y, out, x.numel(), 2.0)
+        assert not stream.query(), "the launch waited"
+        result = out * 1.0
+    stream.synchronize()
+    torch.testing.assert_close(result, (x + 1) * 2)
+
+
+class Subclass(torch.Tensor):
+    pass
+
+
+def test_parameters_subclasses_and_views_are_taken_where_they_lie():
+    whole = torch.arange(4000.0, device="cuda")
+    expected = whole[1000:3000] * 3
+    for x in (
+        torch.nn.Parameter(whole[1000:3000]),
+        whole[1000:3000].as_subclass(Subclass),
+        whole.reshape(2, 2000)[:, :1000].T[0, 1:2],  # one element, at whole[2000]
+    ):
+        out = torch.nn.Parameter(torch.zeros(x.numel(), device="cuda"))
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            scale(x, out, 3.0)
+        stream.synchronize()
+        wanted = expected if x.numel() > 1 else expected[1000:1001]
+        torch.testing.assert_close(out.detach(), wanted)
+
+
+def test_views_that_torch_negates_lazily_are_refused():
+    lazy = torch.ones(100, dtype=torch.complex64, device="cuda").conj().imag
+    out = torch.zeros(100, device="cuda")
+    with pytest.raises(ValueError, match="torch negates lazily"):
+        scale(lazy, out, 1.0)
+    scale(lazy.resolve_neg(), out, 1.0)
+
+
 def test_launches_are_captured_into_a_graph():
     x = torch.zeros(5000, device="cuda")
     middle, out = torch.empty_like(x), torch.empty_like(x)
