@@ -134,7 +134,9 @@ def arithmetic_of(details: Mapping[str, Any]) -> str:
 def ceilings_for(content: Mapping[str, Any], details: Mapping[str, Any]) -> Ceilings | None:
     """What bounds the kernel on its device; None where that is not known."""
     if content["target"] != "cuda":
-        return ceilings_of(content["target"])
+        rows = details.get("dots", ())
+        uses_amx = any(row["backend"].startswith("AMX") for row in rows)  # whose rate none measured
+        return None if uses_amx else ceilings_of(content["target"])
     card = gpu_ceilings_of(device_properties())
     rate = card.operations_per_second.get(arithmetic_of(details)) if card else None
     return Ceilings(card.bytes_per_second, rate) if card and rate else None

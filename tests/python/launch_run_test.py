@@ -253,6 +253,7 @@ def test_explain_shows_products_scratch_and_assumed_loops() -> None:
     (dot,) = content["dots"]
     assert (dot["shape"], dot["operands"]) == ("16x16x16", "float16 @ float16")
     assert dot["accumulator"] == "float32"
+    assert dot["multiplied_by"] == "float32 multiply-adds"
     assert "whole loop over K" in dot["path"] and "reason" not in dot
     scaled = product.explain(half, half, single, 64, S=16, SCALE=True).to_dict()["dots"][0]
     assert scaled["path"].startswith("tiles in scratch") and "another use" in scaled["reason"]

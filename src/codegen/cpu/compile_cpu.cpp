@@ -69,7 +69,7 @@ Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
   artifact.walk = order.walk;
   artifact.walk_shares_columns = order.shares_columns;
   stopwatch.lap("loop plan");
-  artifact.explain = explain_kernel(function, plan, host);
+  artifact.explain = explain_kernel(function, plan, dot_loops, host);
   stopwatch.lap("explain");
 
   llvm::LLVMContext context;

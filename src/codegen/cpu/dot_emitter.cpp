@@ -31,22 +31,6 @@ bool starts_at_zero(const ir::Operation* dot) {
   return ir::constant_bits(dot->operand(2)) == uint64_t{0};
 }
 
-GemmSpec spec_of(const ir::Operation* dot) {
-  const ir::Value *a = dot->operand(0), *b = dot->operand(1);
-  const bool a_is_transposed = loop::dot_tile(a).is_transposed;
-  const bool b_is_transposed = loop::dot_tile(b).is_transposed;
-  return {.a = a->type().dtype(),
-          .b = b->type().dtype(),
-          .accumulator = accumulator_of(dot),
-          .rows = extent(a, 2),
-          .columns = extent(b, 1),
-          .depth = extent(a, 1),
-          .depth_multiple = extent(a, 1),
-          .a_order = a_is_transposed ? OperandOrder::kAcross : OperandOrder::kDepth,
-          .b_order = b_is_transposed ? OperandOrder::kDepth : OperandOrder::kAcross,
-          .start = starts_at_zero(dot) ? GemmStart::kZero : GemmStart::kTile};
-}
-
 int64_t tile_bytes(const HostTarget& host, const GemmSpec& spec) {
   return (gemm_tile_bytes(host, spec) + 63) / 64 * 64;
 }
@@ -192,9 +176,25 @@ class DotEmitter {
 
 }  // namespace
 
+GemmSpec dot_spec(const ir::Operation* dot) {
+  const ir::Value *a = dot->operand(0), *b = dot->operand(1);
+  const bool a_is_transposed = loop::dot_tile(a).is_transposed;
+  const bool b_is_transposed = loop::dot_tile(b).is_transposed;
+  return {.a = a->type().dtype(),
+          .b = b->type().dtype(),
+          .accumulator = accumulator_of(dot),
+          .rows = extent(a, 2),
+          .columns = extent(b, 1),
+          .depth = extent(a, 1),
+          .depth_multiple = extent(a, 1),
+          .a_order = a_is_transposed ? OperandOrder::kAcross : OperandOrder::kDepth,
+          .b_order = b_is_transposed ? OperandOrder::kDepth : OperandOrder::kAcross,
+          .start = starts_at_zero(dot) ? GemmStart::kZero : GemmStart::kTile};
+}
+
 void set_dot_layout(const HostTarget& host, const ir::Operation* dot, loop::Buffer& buffer) {
   if (is_widened(dot)) return;
-  const GemmSpec spec = spec_of(dot);
+  const GemmSpec spec = dot_spec(dot);
   const int64_t bytes = byte_size(spec.accumulator);
   const int64_t row = gemm_row_stride(host, spec) / bytes;
   const int64_t tile = tile_bytes(host, spec);
@@ -209,11 +209,11 @@ int64_t dot_loop_scratch_bytes(const HostTarget& host, const ir::Operation* dot,
 }
 
 int64_t dot_scratch_bytes(const HostTarget& host, const ir::Operation* dot) {
-  return dot_loop_scratch_bytes(host, dot, spec_of(dot));
+  return dot_loop_scratch_bytes(host, dot, dot_spec(dot));
 }
 
 void emit_dot(KernelState& kernel, const ir::Operation* dot) {
-  const GemmSpec spec = spec_of(dot);
+  const GemmSpec spec = dot_spec(dot);
   DotEmitter emitter(kernel, spec, {.start = dot->operand(2), .result = dot->result()},
                      kernel.dot_scratch);
   llvm::IRBuilder<>& builder = kernel.builder();

@@ -11,6 +11,8 @@ void set_dot_layout(const HostTarget& host, const ir::Operation* dot, loop::Buff
 // Scratch that the product needs besides its operands and result.
 int64_t dot_scratch_bytes(const HostTarget& host, const ir::Operation* dot);
 
+// The product of two tiles.
+GemmSpec dot_spec(const ir::Operation* dot);
 void emit_dot(KernelState& kernel, const ir::Operation* dot);
 
 // The same for the loop over K that holds `dot`, where it runs as the product `spec`.

@@ -2,6 +2,8 @@
 
 #include "analysis/cost.h"
 #include "analysis/effects.h"
+#include "codegen/cpu/dot_emitter.h"
+#include "codegen/cpu/gemm_plan.h"
 #include "support/json.h"
 
 namespace enceladus::cpu {
@@ -24,7 +26,8 @@ void add_options(JsonWriter& json, const ir::Function& function, const HostTarge
   json.field("debug", options.debug);
   json.field("arrays_disjoint", options.arrays_disjoint);
   json.end_object();
-  json.field("host", host.cpu + ", vectors of " + std::to_string(host.vector_bytes) + " bytes");
+  json.field("host", host.cpu + ", vectors of " + std::to_string(host.vector_bytes) + " bytes" +
+                         (host.has_amx_bfloat16 ? ", AMX" : ""));
 }
 
 // "64x32x16": rows, columns, depth; a batched product has its batch in front.
@@ -49,6 +52,12 @@ std::string dot_path(const Operation& dot, const loop::Plan& plan) {
                        : "not computed: its result is unused";
 }
 
+GemmSpec spec_of(const Operation& dot, const loop::Plan& plan, const DotLoopPlaces& dot_loops) {
+  for (size_t index = 0; index < plan.dot_loops.size(); ++index)
+    if (plan.dot_loops[index].dot == &dot) return dot_loops.specs[index];
+  return dot_spec(&dot);
+}
+
 // Why the loop around a product is not run inside out; empty where it is, or where there is none.
 std::string fallback_reason(const Operation& dot, const loop::Plan& plan) {
   for (const loop::RefusedLoop& refused : plan.refused_loops)
@@ -56,7 +65,8 @@ std::string fallback_reason(const Operation& dot, const loop::Plan& plan) {
   return "";
 }
 
-void add_dots(JsonWriter& json, const ir::Function& function, const loop::Plan& plan) {
+void add_dots(JsonWriter& json, const ir::Function& function, const loop::Plan& plan,
+              const DotLoopPlaces& dot_loops, const HostTarget& host) {
   json.begin_list("dots");
   ir::walk(function.body(), [&](const Operation* op) {
     if (!op->is(Opcode::kDot)) return;
@@ -65,7 +75,10 @@ void add_dots(JsonWriter& json, const ir::Function& function, const loop::Plan& 
     json.field("shape", dot_shape(*op));
     json.field("operands", dtype_text(op->operand(0)) + " @ " + dtype_text(op->operand(1)));
     json.field("accumulator", dtype_text(op->result()));
-    json.field("backend", "vector micro-kernel");
+    const GemmSpec spec = spec_of(*op, plan, dot_loops);
+    const bool uses_amx = plan_gemm(host, spec).format.uses_amx();
+    json.field("backend", uses_amx ? "AMX micro-kernel" : "vector micro-kernel");
+    json.field("multiplied_by", multiplied_by(host, spec));
     json.field("path", dot_path(*op, plan));
     if (const std::string reason = fallback_reason(*op, plan); !reason.empty())
       json.field("reason", reason);
@@ -170,7 +183,7 @@ void add_conversions(JsonWriter& json, const ir::Function& function, const loop:
 }  // namespace
 
 std::string explain_kernel(const ir::Function& function, const loop::Plan& plan,
-                           const HostTarget& host) {
+                           const DotLoopPlaces& dot_loops, const HostTarget& host) {
   JsonWriter json;
   json.begin_object();
   add_options(json, function, host);
@@ -179,7 +192,7 @@ std::string explain_kernel(const ir::Function& function, const loop::Plan& plan,
     json.field("loops", "some end at run-time values; " +
                             std::to_string(static_cast<int>(analysis::kAssumedTurns)) +
                             " turns of each are counted");
-  add_dots(json, function, plan);
+  add_dots(json, function, plan, dot_loops, host);
   add_accesses(json, function);
   add_tiles(json, function, plan);
   add_nests(json, plan);

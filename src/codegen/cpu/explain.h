@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "codegen/cpu/host_target.h"
+#include "codegen/cpu/dot_loop_places.h"
 #include "ir/ir.h"
 #include "lowering/tile_to_loop/plan.h"
 
 namespace enceladus::cpu {
 
-// A JSON object; enceladus/explain.py renders it. `plan` is the function's.
+// A JSON object; enceladus/explain.py renders it. `plan` and `dot_loops` are the function's.
 std::string explain_kernel(const ir::Function& function, const loop::Plan& plan,
-                           const HostTarget& host);
+                           const DotLoopPlaces& dot_loops, const HostTarget& host);
 
 }  // namespace enceladus::cpu

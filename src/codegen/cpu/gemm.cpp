@@ -2,6 +2,9 @@
 
 #include <llvm/IR/Module.h>
 
+#include <algorithm>
+
+#include "codegen/cpu/gemm_amx.h"
 #include "codegen/cpu/gemm_micro.h"
 #include "codegen/cpu/gemm_plan.h"
 #include "codegen/cpu/gemm_row_sums.h"
@@ -27,6 +30,7 @@ class TileProduct {
   struct Step {  // the part of K that is packed and multiplied at a time
     llvm::Value* first = nullptr;
     llvm::Value* depth = nullptr;
+    llvm::Value* whole_depth = nullptr;  // rounded up to what is multiplied together, with zeros
     llvm::Value* groups = nullptr;
     llvm::Value* a = nullptr;           // its first column of A
     llvm::Value* packed_b = nullptr;    // its first panel
@@ -118,19 +122,23 @@ void TileProduct::emit() {
   if (spec_.start == GemmStart::kZero) clear_at_edges();
   llvm::Value* first_column = times(arguments_.first_column, plan_.format.lane_bytes());
   first_tile_ = at(at(arguments_.c, times(arguments_.first_row, row_stride_)), first_column);
+  if (plan_.format.uses_amx()) emit_amx_setup(builder_, plan_.block);
   // At least one step, which writes the zeros of an empty product.
   llvm::Value* some = builder_.CreateICmpSGT(arguments_.depth, constant(1));
   llvm::Value* end = builder_.CreateSelect(some, arguments_.depth, constant(1));
   emit_loop(builder_, {constant(0), end, plan_.depth_step},
             [&](llvm::Value* first) { emit_step(first, must_pack, kept); });
+  if (plan_.format.uses_amx()) emit_amx_release(builder_);
 }
 
 void TileProduct::emit_step(llvm::Value* first, llvm::Value* must_pack, llvm::Value* is_kept) {
-  const int group = plan_.format.group;
+  const int group = plan_.format.group, unit = plan_.format.depth_unit();
   Step step{.first = first};
   step.depth = minimum(builder_.CreateSub(arguments_.depth, first), constant(plan_.depth_step));
-  step.groups =
-      builder_.CreateUDiv(builder_.CreateAdd(step.depth, constant(group - 1)), constant(group));
+  llvm::Value* units =
+      builder_.CreateUDiv(builder_.CreateAdd(step.depth, constant(unit - 1)), constant(unit));
+  step.groups = unit == group ? units : times(units, unit / group);
+  step.whole_depth = unit == group ? step.depth : times(units, unit);
   step.a = at(arguments_.a, builder_.CreateMul(first, arguments_.a_depth_stride));
   llvm::Value* slot =
       times(builder_.CreateUDiv(first, constant(group)), plan_.panels * plan_.panel_row_bytes());
@@ -144,7 +152,7 @@ void TileProduct::emit_step(llvm::Value* first, llvm::Value* must_pack, llvm::Va
                .depth_stride = arguments_.b_depth_stride,
                .across_stride = arguments_.b_column_stride,
                .valid_depth = valid_depth(arguments_.b_depth, step),
-               .depth = step.depth,
+               .depth = step.whole_depth,
                .extent = arguments_.columns,
                .readable = arguments_.columns,
                .target = step.packed_b});
@@ -194,7 +202,15 @@ void TileProduct::emit_row_block(const Step& step, const RowBlock& block) {
     micro.row_starts = at(arguments_.scratch, constant(plan_.row_starts_offset));
     emit_row_sums(builder_, micro_kernel(), micro);
   }
+  if (!plan_.format.uses_amx()) return emit_panels(step, block, micro);
+  // The tiles are shaped for whole blocks but while the last one is multiplied.
+  llvm::Value* is_partial = builder_.CreateICmpSLT(block.last_row, constant(plan_.block.rows - 1));
+  emit_if(builder_, is_partial, [&] {
+    emit_amx_setup(builder_, plan_.block, block.last_row,
+                   at(arguments_.scratch, constant(plan_.row_starts_offset)));
+  });
   emit_panels(step, block, micro);
+  emit_if(builder_, is_partial, [&] { emit_amx_setup(builder_, plan_.block); });
 }
 
 // The packing or copying of `rows` rows of A from `source` on.
@@ -203,7 +219,7 @@ PackArguments TileProduct::pack_of_a(const Step& step, llvm::Value* source, llvm
           .depth_stride = arguments_.a_depth_stride,
           .across_stride = arguments_.a_row_stride,
           .valid_depth = valid_depth(arguments_.a_depth, step),
-          .depth = step.depth,
+          .depth = step.whole_depth,
           .extent = rows,
           .readable = rows,
           .target = at(arguments_.scratch, constant(plan_.a_offset))};
@@ -217,7 +233,12 @@ TileProduct::Rows TileProduct::rows_of_a(const Step& step, const RowBlock& block
         builder_.CreateAdd(times(step.groups, plan_.a_packing.width * lane_bytes),
                            constant(plan_.a_packing.panel_gap_bytes()));
     llvm::Value* panel = builder_.CreateUDiv(block.first, constant(plan_.block.rows));
-    return {at(step.a, builder_.CreateMul(panel, panel_bytes)), constant(lane_bytes)};
+    panel = at(step.a, builder_.CreateMul(panel, panel_bytes));
+    if (!plan_.format.uses_amx()) return {panel, constant(lane_bytes)};
+    const Rows turned{at(arguments_.scratch, constant(plan_.rows_offset)),
+                      constant(plan_.a_row_bytes)};
+    emit_turned_panel(builder_, plan_.a_packing, panel, step.groups, turned.base, turned.stride);
+    return turned;
   }
   llvm::Value* source = at(step.a, builder_.CreateMul(block.first, arguments_.a_row_stride));
   if (plan_.a_path == APath::kInPlace) return {source, arguments_.a_row_stride};
@@ -229,7 +250,7 @@ TileProduct::Rows TileProduct::rows_of_a(const Step& step, const RowBlock& block
     return pack.target;
   };
   if (plan_.a_path == APath::kCopied) return {copy(), stride};
-  llvm::Value* partial = builder_.CreateURem(step.depth, constant(plan_.format.group));
+  llvm::Value* partial = builder_.CreateURem(step.depth, constant(plan_.format.depth_unit()));
   llvm::Value* must_copy = builder_.CreateOr(builder_.CreateICmpSLT(pack.valid_depth, step.depth),
                                              builder_.CreateICmpNE(partial, constant(0)));
   llvm::Value* base = emit_if_else(builder_, must_copy, copy, [&] { return source; });
@@ -247,7 +268,10 @@ void TileProduct::emit_panels(const Step& step, const RowBlock& block, MicroArgu
         micro.c = carried[1];
         auto call = [&](int rows) {
           kernel.rows = rows;
-          emit_micro_call(builder_, kernel, micro);
+          if (plan_.format.uses_amx())
+            emit_amx_call(builder_, kernel, micro);
+          else
+            emit_micro_call(builder_, kernel, micro);
           return static_cast<llvm::Value*>(nullptr);
         };
         if (plan_.block.rows == plan_.block.lower_rows)
@@ -327,9 +351,14 @@ GemmArguments parameters_of(llvm::Function* f, const GemmSpec& spec) {
 }  // namespace
 
 int64_t gemm_row_stride(const HostTarget& host, const GemmSpec& spec) {
-  const GemmPlan plan = plan_gemm(host, spec);
-  return spec.columns * int64_t{plan.format.lane_bytes()} + plan.panel_row_bytes() +
-         (plan.block.vectors > 1 ? 64 : 0);
+  int64_t beyond = 0;
+  for (const ProductSize size : {ProductSize::kSmall, ProductSize::kLarge}) {
+    const GemmFormat format = choose_format(host, spec.a, spec.b, spec.accumulator, size);
+    const int vectors = choose_block(host, format, spec.rows, spec.columns).vectors;
+    const int64_t panel_bytes = int64_t{vectors} * format.lanes * format.lane_bytes();
+    beyond = std::max(beyond, panel_bytes + (vectors > 1 ? 64 : 0));
+  }
+  return int64_t{spec.columns} * byte_size(spec.accumulator) + beyond;
 }
 
 int64_t gemm_tile_bytes(const HostTarget& host, const GemmSpec& spec) {

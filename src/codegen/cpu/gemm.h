@@ -56,7 +56,8 @@ struct GemmArguments {
 };
 
 // Bytes from one row of C to the next: the panels may write past the last column, and a stride that
-// is no power of two keeps the rows apart in the first cache.
+// is no power of two keeps the rows apart in the first cache. Does not depend on K: the product of
+// two tiles and the loop over K around it keep their sums in one place, however each multiplies.
 int64_t gemm_row_stride(const HostTarget& host, const GemmSpec& spec);
 // Bytes of C, with what the last panel writes past its last row.
 int64_t gemm_tile_bytes(const HostTarget& host, const GemmSpec& spec);

@@ -17,7 +17,16 @@ enum class Product {
   kInt16Pairs,     // pmaddwd, vpdpwssd: two int16 products a lane, exact modulo 2^32
   kBFloat16Pairs,  // vdpbf16ps: treats subnormals as zero, by definition of the instruction
   kInt8Quads,      // vpdpbusd: four products of an unsigned and a signed byte a lane
+  kBFloat16Amx,    // tdpbf16ps: the same pairs, and zeros for subnormals, on AMX tiles
+  kInt8Amx,        // tdpbssd, tdpbsud, tdpbusd, tdpbuud: four products of bytes of any signs
 };
+
+// Whether a product is worth setting up the AMX tiles, which takes a few hundred cycles.
+enum class ProductSize { kSmall, kLarge };
+
+// An AMX tile: as many rows, each of 64 bytes, which are 16 lanes.
+inline constexpr int kAmxRows = 16;
+inline constexpr int kAmxLanes = 16;
 
 // What the sign fix of kInt8Quads does: the instruction wants one operand unsigned and the other
 // signed. B is packed anyway, so B is shifted by 128 there (its top bit is flipped) and
@@ -37,6 +46,9 @@ struct GemmFormat {
   bool is_fused = false;       // kFloat only: one rounding a step
 
   int lane_bytes() const { return byte_size(accumulator); }
+  bool uses_amx() const { return product == Product::kBFloat16Amx || product == Product::kInt8Amx; }
+  // Elements of K that are multiplied together or not at all; what is missing counts as zero.
+  int depth_unit() const { return uses_amx() ? kAmxRows * group : group; }
   // Whether A can be read where it lies.
   bool reads_a_in_place() const { return a_source == a_operand; }
   // A name for the functions emitted for it: "f32", "i8xu8_quads".
@@ -44,7 +56,10 @@ struct GemmFormat {
 };
 
 // Throws InternalError for types that have no product (the frontend refuses those).
-GemmFormat choose_format(const HostTarget& host, DType a, DType b, DType accumulator);
+GemmFormat choose_format(const HostTarget& host, DType a, DType b, DType accumulator,
+                         ProductSize size);
+// What multiplies, for readers: "tdpbf16ps on AMX tiles", "float32 multiply-adds".
+std::string instruction_of(const GemmFormat& format);
 
 struct RegisterBlock {
   int rows;        // the higher of the two heights

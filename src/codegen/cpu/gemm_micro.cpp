@@ -227,8 +227,11 @@ llvm::Value* emit_multiply_add(llvm::IRBuilderBase& builder, const GemmFormat& f
       if (!format.a_is_unsigned) std::swap(a, b);
       return call_with_casts(builder, id, {sum, a, b}, sum->getType());
     }
+    case Product::kBFloat16Amx:
+    case Product::kInt8Amx:
+      break;
   }
-  ENC_CHECK(false, "unknown product");
+  ENC_CHECK(false, "not a product of vectors");
 }
 
 InternalFunction internal_function(llvm::Module& module, const std::string& name,

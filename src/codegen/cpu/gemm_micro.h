@@ -1,7 +1,8 @@
-// The innermost function of a matrix product: a block of rows x vectors results held in registers
-// while K runs, A broadcast lane by lane from where it lies, B read from a packed panel
-// [K groups][vectors * lanes]. One internal function of the module per shape, shared by every dot
-// of the kernel. Not: packing (gemm_pack.h), the walk over the blocks of a tile (gemm.h).
+// The innermost function of a matrix product on vectors (gemm_amx.h: on AMX tiles): a block of rows
+// x vectors results held in registers while K runs, A broadcast lane by lane from where it lies, B
+// read from a packed panel [K groups][vectors * lanes]. One internal function of the module per
+// shape, shared by every dot of the kernel. Not: packing (gemm_pack.h), the walk over the blocks of
+// a tile (gemm.h).
 #pragma once
 
 #include <llvm/IR/Function.h>

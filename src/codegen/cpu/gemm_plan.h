@@ -13,7 +13,8 @@ enum class APath {
   kInPlace,      // read where it lies
   kMaybeCopied,  // read where it lies but at the end of K, where run time may ask for a copy
   kCopied,       // each block of rows copied, converted
-  kPacked,       // the tile packed in panels [K groups][rows]: rows are not contiguous
+  kPacked,       // the tile packed in panels [K groups][rows]: rows are not contiguous; AMX wants
+                 // rows, so that it turns each panel around
 };
 
 struct GemmPlan {
@@ -25,8 +26,9 @@ struct GemmPlan {
   int64_t kept_depth;         // of K, kept packed; 0 where nothing is kept
   int64_t panels;             // most panels of B
   int64_t a_row_bytes;        // of a copied row of A
-  int64_t row_starts_offset;  // in scratch, after the key of what is kept
+  int64_t row_starts_offset;  // in scratch, after the key of what is kept; of AMX, a setup
   int64_t a_offset;
+  int64_t rows_offset;  // of a block's rows of A, copied or turned from a packed panel
   int64_t b_offset;
   int64_t scratch_bytes;
 
@@ -36,5 +38,7 @@ struct GemmPlan {
 };
 
 GemmPlan plan_gemm(const HostTarget& host, const GemmSpec& spec);
+// The instructions that it is made of, with the reason where better ones are passed over.
+std::string multiplied_by(const HostTarget& host, const GemmSpec& spec);
 
 }  // namespace enceladus::cpu

@@ -28,12 +28,15 @@ struct HostTarget {
   bool has_avx512_bfloat16 = false;     // vdpbf16ps
   bool has_avx512_vnni = false;         // vpdpbusd and vpdpwssd on 64-byte vectors
   bool has_avx_vnni = false;            // the same on 32-byte vectors
+  bool has_amx_bfloat16 = false;        // tdpbf16ps, and leave to use it (host_target())
+  bool has_amx_int8 = false;            // tdpbssd and its like, likewise
 
   // Lanes of a vector whose elements take `element_bytes`.
   int lanes(int element_bytes) const { return vector_bytes / element_bytes; }
 };
 
-// The machine this process runs on. Computed once.
+// The machine this process runs on. Computed once, before the first kernel is loaded: Linux gives
+// AMX to a process that asks for it; where it does not, the machine is described without AMX.
 const HostTarget& host_target();
 // The processor LLVM calls `cpu`, of this process's architecture ("znver4", "haswell", "x86-64").
 HostTarget target_of_cpu(std::string_view cpu);

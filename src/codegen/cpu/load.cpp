@@ -10,6 +10,7 @@
 
 #include "codegen/cpu/code_memory.h"
 #include "codegen/cpu/host_functions.h"
+#include "codegen/cpu/host_target.h"
 
 namespace enceladus::cpu {
 namespace {
@@ -56,6 +57,7 @@ class KernelMemory : public CodeMemory {
 }  // namespace
 
 CodeImage load_object(const std::string& object, const std::string& entry) {
+  host_target();  // asks the system for what code of this host may use
   llvm::MemoryBufferRef bytes(llvm::StringRef(object.data(), object.size()), "kernel");
   auto file = llvm::object::ObjectFile::createObjectFile(bytes);
   if (!file) throw std::runtime_error("machine code: " + llvm::toString(file.takeError()));

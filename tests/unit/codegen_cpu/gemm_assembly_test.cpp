@@ -1,13 +1,16 @@
 // The inner loops of the micro-kernels as machine code, for processors that need not be the host's:
 // the expected instructions, as many as there are accumulators, and nothing kept on the stack.
 #include <gtest/gtest.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 #include "codegen/cpu/gemm_micro.h"
 #include "codegen/cpu/gemm_plan.h"
+#include "codegen/cpu/object_code.h"
 #include "gemm_call.h"
 
 namespace enceladus::cpu {
@@ -92,8 +95,9 @@ INSTANTIATE_TEST_SUITE_P(
         Expectation{"znver4", DType::kInt8, DType::kInt32, "vpdpbusd", 6, 4},
         Expectation{"znver4", DType::kUInt8, DType::kInt32, "vpdpbusd", 6, 4},
         Expectation{"znver4", DType::kInt16, DType::kInt32, "vpdpwssd", 6, 4},
-        Expectation{"sapphirerapids", DType::kBFloat16, DType::kFloat32, "vfmadd231ps", 6, 4},
+        Expectation{"cooperlake", DType::kBFloat16, DType::kFloat32, "vfmadd231ps", 6, 4},
         Expectation{"skylake-avx512", DType::kBFloat16, DType::kFloat32, "vfmadd231ps", 6, 4},
+        Expectation{"icelake-server", DType::kInt8, DType::kInt32, "vpdpbusd", 6, 4},
         Expectation{"skylake-avx512", DType::kInt8, DType::kInt32, "vpmaddwd", 6, 4},
         Expectation{"haswell", DType::kFloat32, DType::kFloat32, "vfmadd231ps", 6, 2},
         Expectation{"haswell", DType::kFloat64, DType::kFloat64, "vfmadd231pd", 6, 2},
@@ -107,6 +111,56 @@ INSTANTIATE_TEST_SUITE_P(
       std::replace(name.begin(), name.end(), '-', '_');
       return name;
     });
+
+int count(const std::string& text, const std::string& word) {
+  int result = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++result;
+  return result;
+}
+
+// The code of a kernel as compile_cpu.h makes it: short of passes, which AMX must do without.
+std::string lean_assembly(const HostTarget& target, const GemmSpec& spec) {
+  llvm::LLVMContext context;
+  const auto module = make_module(context, target, gemm_body(target, spec));
+  const auto machine = make_target_machine(target);
+  optimize_module(*module, *machine);
+  return emit_assembly(*module, *machine);
+}
+
+class AmxAssembly : public testing::TestWithParam<std::tuple<DType, const char*>> {};
+
+TEST_P(AmxAssembly, four_products_a_turn_and_tiles_set_up_outside_of_all_loops_over_k) {
+  if (host_target().architecture != Architecture::kX86) GTEST_SKIP() << "x86-64 instructions";
+  const auto [operand, instruction] = GetParam();
+  const HostTarget target = target_of_cpu("sapphirerapids");
+  const GemmSpec spec{.a = operand,
+                      .b = operand,
+                      .accumulator = is_float(operand) ? DType::kFloat32 : DType::kInt32,
+                      .rows = 64,
+                      .columns = 64,
+                      .depth_multiple = 64};
+  const GemmPlan plan = plan_gemm(target, spec);
+  EXPECT_EQ(plan.block, (RegisterBlock{32, 32, 2}));
+  const std::string assembly = lean_assembly(target, spec);
+  const MicroKernel kernel{.format = plan.format, .rows = 32, .vectors = 2};
+  const std::vector<InnerLoop> loops = loops_of(assembly, kernel.name());
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].instructions.at(instruction), 4);
+  EXPECT_EQ(loops[0].instructions.at("tileloadd"), 4);
+  EXPECT_EQ(loops[0].stack_uses, 0);
+  EXPECT_EQ(count(assembly, "tilestored"), 4) << "no tile goes through memory but results";
+  EXPECT_FALSE(loops[0].instructions.contains("ldtilecfg"));
+  EXPECT_EQ(count(assembly, "ldtilecfg"), 3) << "once, and twice more around a partial block";
+  EXPECT_EQ(count(assembly, "tilerelease"), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Operands, AmxAssembly,
+                         testing::Values(std::tuple(DType::kBFloat16, "tdpbf16ps"),
+                                         std::tuple(DType::kInt8, "tdpbssd"),
+                                         std::tuple(DType::kUInt8, "tdpbuud")),
+                         [](const auto& test) {
+                           return std::string(::enceladus::info(std::get<0>(test.param)).text_name);
+                         });
 
 }  // namespace
 }  // namespace enceladus::cpu

@@ -23,6 +23,9 @@ TEST(HostTarget, named_processors_differ_in_width_and_instructions) {
   EXPECT_EQ(haswell.vector_bytes, 32);
   EXPECT_EQ(haswell.vector_registers, 16);
   EXPECT_TRUE(haswell.has_fma && !haswell.has_avx512_vnni && !haswell.has_avx_vnni);
+  EXPECT_FALSE(zen4.has_amx_bfloat16 || zen4.has_amx_int8);
+  const HostTarget rapids = target_of_cpu("sapphirerapids");
+  EXPECT_TRUE(rapids.has_amx_bfloat16 && rapids.has_amx_int8);
   const HostTarget oldest = target_of_cpu("x86-64");
   EXPECT_EQ(oldest.vector_bytes, 16);
   EXPECT_FALSE(oldest.has_fma);

@@ -9,6 +9,7 @@
 #include <random>
 #include <tuple>
 
+#include "amx_emulation.h"
 #include "ir/builder.h"
 
 namespace enceladus::cpu {
@@ -116,15 +117,16 @@ GuardedBytes::GuardedBytes(size_t bytes) {
 
 GuardedBytes::~GuardedBytes() { munmap(base_, mapped_); }
 
-TileCase::TileCase(const GemmSpec& spec, const Sizes& sizes)
+TileCase::TileCase(const GemmSpec& spec, const Sizes& sizes, const HostTarget& target)
     : spec_(spec),
       sizes_(sizes),
+      target_(target),
       a_depth_(sizes.a_depth < 0 ? sizes.depth : sizes.a_depth),
       b_depth_(sizes.b_depth < 0 ? sizes.depth : sizes.b_depth),
       a_(static_cast<size_t>(sizes.rows * a_depth_ * byte_size(spec.a))),
       b_(static_cast<size_t>(sizes.columns * b_depth_ * byte_size(spec.b))),
-      c_(static_cast<size_t>(gemm_tile_bytes(host_target(), spec))),
-      scratch_(static_cast<size_t>(gemm_scratch_bytes(host_target(), spec)) + 64) {
+      c_(static_cast<size_t>(gemm_tile_bytes(target, spec))),
+      scratch_(static_cast<size_t>(gemm_scratch_bytes(target, spec)) + 64) {
   std::mt19937 random(7);
   for (int64_t i = 0; i < sizes.rows * a_depth_; ++i)
     write(spec.a, a_.data(), i, random_value(spec.a, random));
@@ -178,7 +180,7 @@ GemmCall TileCase::call() const {
 
 void TileCase::run() const {
   const GemmCall arguments = call();
-  compiled_gemm(spec_)(&arguments);
+  compiled_gemm(spec_, target_)(&arguments);
 }
 
 void TileCase::check() {
@@ -206,7 +208,7 @@ double TileCase::expected(int64_t i, int64_t j) const {
   return is_float(spec_.accumulator) ? sum : static_cast<int32_t>(wrapped);
 }
 
-int64_t TileCase::row_stride() const { return gemm_row_stride(host_target(), spec_); }
+int64_t TileCase::row_stride() const { return gemm_row_stride(target_, spec_); }
 
 int64_t TileCase::a_index(int64_t i, int64_t k) const {
   return spec_.a_order == OperandOrder::kAcross ? k * sizes_.rows + i : i * a_depth_ + k;
@@ -216,14 +218,19 @@ int64_t TileCase::b_index(int64_t k, int64_t j) const {
   return spec_.b_order == OperandOrder::kDepth ? j * b_depth_ + k : k * sizes_.columns + j;
 }
 
-const JitFunction& compiled_gemm(const GemmSpec& spec) {
-  auto key = [](const GemmSpec& s) {
-    return std::tuple(s.a, s.b, s.accumulator, s.rows, s.columns, s.depth, s.depth_multiple,
-                      s.a_order, s.b_order, s.start, s.depth_edge, s.packed_b);
+const JitFunction& compiled_gemm(const GemmSpec& spec, const HostTarget& target) {
+  const bool is_emulated = &target == &emulated_amx_target();
+  auto key = [&](const GemmSpec& s) {
+    return std::tuple(is_emulated, s.a, s.b, s.accumulator, s.rows, s.columns, s.depth,
+                      s.depth_multiple, s.a_order, s.b_order, s.start, s.depth_edge, s.packed_b);
   };
   static std::map<decltype(key(spec)), std::unique_ptr<JitFunction>> compiled;
   std::unique_ptr<JitFunction>& function = compiled[key(spec)];
-  if (function == nullptr) function = std::make_unique<JitFunction>(gemm_body(host_target(), spec));
+  if (function != nullptr) return *function;
+  function = std::make_unique<JitFunction>([&](llvm::IRBuilder<>& builder, llvm::Value* call) {
+    gemm_body(target, spec)(builder, call);
+    if (is_emulated) emulate_amx(*builder.GetInsertBlock()->getModule());
+  });
   return *function;
 }
 

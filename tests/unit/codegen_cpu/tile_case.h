@@ -31,7 +31,8 @@ struct Sizes {
 
 class TileCase {
  public:
-  TileCase(const GemmSpec& spec, const Sizes& sizes);  // random operands, extremes often
+  // Random operands, extremes often. `target` lives as long: the host, or emulated_amx_target().
+  TileCase(const GemmSpec& spec, const Sizes& sizes, const HostTarget& target = host_target());
 
   double a(int64_t i, int64_t k) const;  // zero past a_depth
   double b(int64_t k, int64_t j) const;
@@ -55,11 +56,12 @@ class TileCase {
 
   GemmSpec spec_;
   Sizes sizes_;
+  const HostTarget& target_;
   int64_t a_depth_, b_depth_;
   GuardedBytes a_, b_, c_, scratch_;
 };
 
-// The function of a spec, compiled once in a process.
-const JitFunction& compiled_gemm(const GemmSpec& spec);
+// The function of a spec, compiled once in a process for each of the targets that TileCase takes.
+const JitFunction& compiled_gemm(const GemmSpec& spec, const HostTarget& target = host_target());
 
 }  // namespace enceladus::cpu
