@@ -1,5 +1,6 @@
 #include "codegen/cpu/lean_passes.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringSet.h>
 #include <llvm/Pass.h>
 
@@ -93,6 +94,17 @@ constexpr llvm::StringLiteral kInVain[] = {
     "X86 Fixup Inst Tuning",
     "X86 Fixup Vector Constants",
     "Interleaved Access Pass",
+    "Remove dead machine instructions",
+    "Machine Loop Invariant Code Motion",  // the one behind register allocation
+};
+
+// Between them a sixth of the time of a small kernel. There is no shortage of registers in one that
+// scheduling or sinking addresses into loops could end, and hardly a value that is computed twice.
+constexpr llvm::StringLiteral kForLarge[] = {
+    "CodeGen Prepare",
+    "Machine Instruction Scheduler",
+    "Machine Common Subexpression Elimination",
+    "Machine Copy Propagation Pass",
 };
 
 const llvm::StringSet<>& left_out() {
@@ -107,10 +119,14 @@ const llvm::StringSet<>& left_out() {
 
 }  // namespace
 
+bool LeanPasses::is_left_out(llvm::StringRef name) const {
+  if (left_out().contains(name)) return true;
+  if (effort_ != Effort::kProducts && name == "Loop Strength Reduction") return true;
+  return effort_ == Effort::kSmall && llvm::is_contained(kForLarge, name);
+}
+
 void LeanPasses::add(llvm::Pass* pass) {
-  const llvm::StringRef name = pass->getPassName();
-  const bool rewrites_addresses = name == "Loop Strength Reduction";
-  if (left_out().contains(name) || (rewrites_addresses && addresses_ == Addresses::kAsWritten))
+  if (is_left_out(pass->getPassName()))
     delete pass;
   else
     PassManager::add(pass);

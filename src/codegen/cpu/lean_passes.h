@@ -9,18 +9,24 @@
 
 namespace enceladus::cpu {
 
-// Whether LLVM reduces the address arithmetic of loops (object_code.h says when).
-enum class Addresses { kReduced, kAsWritten };
+// What is worth running (object_code.h says for which modules).
+enum class Effort {
+  kProducts,  // all, the reduction of the address arithmetic of loops among them
+  kPlain,     // without that reduction
+  kSmall,     // nor what pays off where registers run short or much is computed twice
+};
 
 // A pass manager that leaves out, by name, what is handed to it in vain. A name that this version
 // of LLVM does not know leaves nothing out.
 class LeanPasses : public llvm::legacy::PassManager {
  public:
-  explicit LeanPasses(Addresses addresses) : addresses_(addresses) {}
+  explicit LeanPasses(Effort effort) : effort_(effort) {}
   void add(llvm::Pass* pass) override;
 
  private:
-  Addresses addresses_;
+  bool is_left_out(llvm::StringRef name) const;
+
+  Effort effort_;
 };
 
 }  // namespace enceladus::cpu

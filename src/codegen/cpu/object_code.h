@@ -17,6 +17,7 @@ namespace enceladus::cpu {
 // An attribute of functions with products of tiles. In modules with one LLVM reduces the address
 // arithmetic of loops, which takes a third of the time of code generation; products gain a few
 // percent from it, other kernels nothing. It stands in the text, so that text gives the same code.
+// Modules of few instructions without products do with fewer passes still (lean_passes.h).
 inline constexpr const char* kHasProducts = "enceladus-has-products";
 
 // LLVM's passes for one target, ready to run on one module after another, of any context: putting
