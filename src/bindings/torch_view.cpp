@@ -52,8 +52,8 @@ const TorchNames* load_names() {
   names->tensor_type = type_of_name(torch, "Tensor");
   names->parameter_type = type_of_name(torch.attr("nn"), "Parameter");
   names->exchange = find_exchange_api(torch.attr("Tensor"));
-  names->raw_stream =
-      nb::getattr(torch.attr("_C"), "_cuda_getCurrentRawStream", nb::none()).release().ptr();
+  nb::object core = nb::getattr(torch, "_C", nb::none());
+  names->raw_stream = nb::getattr(core, "_cuda_getCurrentRawStream", nb::none()).release().ptr();
   for (const DTypeInfo& record : kDTypes) {
     const std::string name =
         record.dtype == DType::kInt1 ? "bool" : std::string(record.python_name);
