@@ -41,7 +41,9 @@ class GemmAmx : public testing::TestWithParam<Operands> {
     ASSERT_TRUE(plan_gemm(emulated_amx_target(), spec).format.uses_amx());
     const int products = amx_state().products;
     TileCase(spec, sizes, emulated_amx_target()).check();
-    if (sizes.depth > 0) EXPECT_GT(amx_state().products, products);
+    if (sizes.depth > 0) {
+      EXPECT_GT(amx_state().products, products);
+    }
     EXPECT_FALSE(amx_state().is_set_up);
   }
 };

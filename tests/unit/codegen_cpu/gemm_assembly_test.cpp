@@ -122,9 +122,10 @@ int count(const std::string& text, const std::string& word) {
 std::string lean_assembly(const HostTarget& target, const GemmSpec& spec) {
   llvm::LLVMContext context;
   const auto module = make_module(context, target, gemm_body(target, spec));
-  const auto machine = make_target_machine(target);
-  optimize_module(*module, *machine);
-  return emit_assembly(*module, *machine);
+  CodeGenerator generator(target);
+  generator.prepare(*module);
+  generator.optimize(*module);
+  return generator.emit_assembly(*module);
 }
 
 class AmxAssembly : public testing::TestWithParam<std::tuple<DType, const char*>> {};
