@@ -7,6 +7,10 @@
 //   shared_store %buffer, %at, %2               %1 = wgmma_result %sum
 //   %3 = add %1, ..                             %3 = add %1, ..
 //
+// Where the wait stands behind a loop, such loads are made before the loop, as far as 32 registers
+// of a thread hold them: the caches answer slowly while rings are filled, and a last product is
+// short.
+//
 // Takes and gives SIMT IR; runs before shared memory is placed and barriers are set, since it moves
 // accesses to shared memory.
 #pragma once

@@ -115,6 +115,11 @@ class Assigner {
 
   void access(Operation& op) {
     AccessShape access = access_shape(op, facts_);
+    if (std::optional<LinearLayout> spread = spread_over_product(op)) {
+      result_.set_home(op.result(), *spread);
+      result_.accesses_[op.id()] = *spread;
+      return;
+    }
     std::optional<LinearLayout> offered = offer(op);
     bool scattered = access.contiguity == 1;
     LinearLayout own = coalesced(access);
@@ -131,6 +136,42 @@ class Assigner {
       chosen = *offered;
     for (Value* value : op.results()) result_.set_home(value, chosen);
     result_.accesses_[op.id()] = chosen;
+  }
+
+  // Of a vector that is only spread over the result of a product before it, as a bias is: what each
+  // thread needs of it. Loading that from the caches costs no more than fetching it from shared
+  // memory, and the product's groups need not wait for each other to exchange it.
+  std::optional<LinearLayout> spread_over_product(const Operation& load) const {
+    if (!hopper_.any() || !load.is(Opcode::kLoad) || load.result()->type().rank() != 1) return {};
+    const Value* value = load.result();
+    std::vector<const Operation*> shapes;
+    const Operation* user = nullptr;
+    for (;; value = user->result()) {
+      if (value->users().size() != 1) return {};
+      user = value->users().front();
+      bool spreads = user->is(Opcode::kExpandDims) || user->is(Opcode::kBroadcast);
+      if (spreads) shapes.push_back(user);
+      if (!spreads && !user->is(Opcode::kCast)) break;
+    }
+    if (user->record().op_class != OpClass::kElementwise) return {};
+    for (const Value* other : user->operands()) {
+      std::optional<LinearLayout> layout =
+          other && other != value ? result_.preferred(other) : std::nullopt;
+      if (!layout || !is_of_product(*layout)) continue;
+      for (auto shape = shapes.rbegin(); shape != shapes.rend(); ++shape)
+        layout =
+            (*shape)->is(Opcode::kBroadcast)
+                ? narrow_axes(*layout, (*shape)->operand(0)->type().shape())
+                : drop_axis(*layout, static_cast<int>((*shape)->integer(ir::AttributeName::kAxis)));
+      return without_free_registers(*layout).layout;
+    }
+    return {};
+  }
+
+  bool is_of_product(const LinearLayout& layout) const {
+    return std::ranges::any_of(hopper_.products, [&](const auto& product) {
+      return product_layout(*product.first) == layout;
+    });
   }
 
   // The layout in which an access finds operands that are not cheap.

@@ -106,6 +106,47 @@ TEST(LateWaits, what_needs_no_product_is_loaded_before_the_wait) {
   EXPECT_FALSE(late_waits(*function));
 }
 
+// A bias of `type` loaded behind a loop of products, at a place that `index` tells.
+std::string bias_behind_loop(const std::string& type, const std::string& index) {
+  return "kernel @k(%bias: ptr<" + type + R"(>, %n: i32) {num_warps = 4, math_mode = relaxed} {
+  %zero = constant 0 : i32
+  %one = constant 1 : i32
+  %none = undefined : tile<64xf32>
+  %sum, %last = for %k = %zero to %n step %one carry (%acc = %none, %was = %zero) : (tile<64xf32>, i32) {
+    %next = wgmma %k, %k, acc = %acc {shape = [64, 128, 16], input = "f16", a_place = [0, 32, 16, 256, 32, 1, 0, 2048], b_place = [0, 32, 16, 256, 32, 1, 0, 2048]} : i32, tile<64xf32> -> tile<64xf32>
+    yield %next, %k
+  }
+  %at = addptr %bias, )" +
+         index + " : ptr<" + type + R"(>, i32
+  wgmma_wait {pending = 0}
+  %done = wgmma_result %sum : tile<64xf32>
+  %p = splat %at : ptr<)" +
+         type + "> -> tile<64xptr<" + type + R"(>>
+  %b = load %p {vector = 1} : tile<64xptr<)" +
+         type + R"(>>
+  store %p, %b {vector = 1} : tile<64xptr<)" +
+         type + R"(>>
+}
+)";
+}
+
+// Whether the bias is loaded before the loop.
+bool is_loaded_early(const std::string& text) {
+  std::unique_ptr<ir::Function> function = ir::parse(text);
+  late_waits(*function);
+  EXPECT_EQ(ir::verify(*function), std::vector<std::string>()) << ir::print(*function);
+  std::string printed = ir::print(*function);
+  EXPECT_LT(printed.find(" load "), printed.find("wgmma_wait")) << printed;
+  return printed.find(" load ") < printed.find(" for ");
+}
+
+TEST(LateWaits, what_few_registers_hold_is_loaded_before_the_loop) {
+  EXPECT_TRUE(is_loaded_early(bias_behind_loop("f16", "%n")));
+  EXPECT_FALSE(is_loaded_early(bias_behind_loop("f32", "%n")));
+  // Its place is known behind the loop alone.
+  EXPECT_FALSE(is_loaded_early(bias_behind_loop("f16", "%last")));
+}
+
 TEST(ShortSigmoid, a_sigmoid_is_one_tanh_in_fast_mode_alone) {
   for (std::string mode : {"fast", "relaxed"}) {
     std::unique_ptr<ir::Function> function =
