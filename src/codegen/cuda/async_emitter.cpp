@@ -20,6 +20,7 @@ constexpr int64_t kGroupThreads = 128;
 constexpr int64_t kBarrierBytes = 8;
 constexpr int kConsumersBarrier = 1;  // named barriers; 0 is the whole block's
 constexpr int kFirstGroupBarrier = 2;
+constexpr int kLeadBarrier = 4;
 constexpr int64_t kWordElements = 8;  // 16-bit elements of A in registers, an instruction
 constexpr const char* kGroupLeader = "(threadIdx.x & 127) == 0";
 
@@ -50,6 +51,8 @@ bool Emitter::async_operation(const Operation& op) {
     case Opcode::kRingFill:
     case Opcode::kRingTake:
       return ring_step(op), true;
+    case Opcode::kPace:
+      return pace(op), true;
     case Opcode::kRingFree:
       return ring_free(op), true;
     case Opcode::kCopyIn:
@@ -155,7 +158,17 @@ void Emitter::ring_step(const Operation& op) {
               number(op.integer(AttributeName::kBytes)) + ");");
   out_.line("if (++" + cursor.slot + " == " + number(ring.integer(AttributeName::kSlots)) + ") " +
             cursor.slot + " = 0, " + cursor.phase + " ^= 1;");
-  if (op.integer_or(AttributeName::kInStep, 0)) consumers_barrier();
+}
+
+// The first group goes on at once where the second waits for it.
+void Emitter::pace(const Operation& op) {
+  std::string_view role = op.text(AttributeName::kRole);
+  if (role == "meet") return consumers_barrier();
+  int warps = function_.options().num_warps;
+  bool leads = role == "lead";
+  out_.line(std::string("if (warp ") + (leads ? "< " : ">= ") + number(kGroupThreads / 32) + ") " +
+            prelude_.use(leads ? "named_arrival" : "named_barrier") + "(" + number(kLeadBarrier) +
+            ", " + number(32 * warps) + ");");
 }
 
 void Emitter::ring_free(const Operation& op) {

@@ -51,6 +51,10 @@ __device__ inline void enc_earlier_kernel() {
   asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory");
 }
 )"},
+    {"named_arrival", R"(__device__ inline void enc_named_arrival(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" :: "r"(id), "r"(threads) : "memory");
+}
+)"},
     {"set_registers", R"(template <int Registers, bool Grow>
 __device__ inline void enc_set_registers() {
   if constexpr (Grow)

@@ -16,6 +16,7 @@
 #include "transforms/cse.h"
 #include "transforms/dce.h"
 #include "transforms/defer_sums.h"
+#include "transforms/group_lead.h"
 #include "transforms/late_waits.h"
 #include "transforms/narrow_divisions.h"
 #include "transforms/narrow_offsets.h"
@@ -76,6 +77,8 @@ Placed lower_and_place(const ir::Function& tile, const simt::SimtTarget& target,
       transforms::place_shared_memory(*placed.function, target.shared_bytes, kAmpleBytes);
   placed.shared_bytes = transforms::place_rings(*placed.function, buffers, target.shared_bytes);
   report(*placed.function, "shared_memory");
+  transforms::group_lead(*placed.function);
+  report(*placed.function, "group_lead");
   return placed;
 }
 

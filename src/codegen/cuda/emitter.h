@@ -69,6 +69,7 @@ class Emitter final : public codegen::Emitter {
   std::string slot_barrier(const ir::Operation& ring, const std::string& slot, bool full);
   void rings_ready();
   void ring_step(const ir::Operation& op);
+  void pace(const ir::Operation& op);
   void ring_free(const ir::Operation& op);
   std::string coordinates(const ir::Operation& op);
   void copy_in(const ir::Operation& op);

@@ -120,10 +120,9 @@ bool Lowering::hopper_operation(const Operation& op) {
 
 void Lowering::take(int ring, bool in_step) {
   auto index = static_cast<size_t>(ring);
-  std::vector<Attribute> attributes;
-  if (in_step && hopper_.groups > 1) attributes.push_back({AttributeName::kInStep, int64_t{1}});
-  slots_[index] = builder_.create_typed(Opcode::kRingTake, {hopper_values_.rings[index]}, kInt32,
-                                        std::move(attributes));
+  slots_[index] = builder_.create_typed(Opcode::kRingTake, {hopper_values_.rings[index]}, kInt32);
+  if (in_step && hopper_.groups > 1)
+    simt_statement(Opcode::kPace, {}, {{AttributeName::kRole, std::string("meet")}});
 }
 
 void Lowering::free_slot(int ring, Value* slot, Value* mask) {

@@ -278,6 +278,7 @@ class Lowering {
   void make_rings();
   // Whether the operation was one of those of hopper_plan.h, which is now lowered.
   bool hopper_operation(const ir::Operation& op);
+  // `in_step`: both groups read the slot at once.
   void take(int ring, bool in_step);
   void free_slot(int ring, ir::Value* slot, ir::Value* mask);
   void free_rings(const ir::Region& tile);

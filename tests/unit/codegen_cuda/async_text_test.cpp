@@ -145,6 +145,38 @@ TEST(AsyncText, the_batch_of_a_base_address_becomes_an_axis_of_its_map) {
   EXPECT_EQ(with_batch, 1);
 }
 
+TEST(AsyncText, one_groups_epilogue_runs_beside_the_others_products) {
+  std::string text = compiled(kMatmul).stages.back().second;
+  EXPECT_EQ(count(text, "enc_named_arrival(4, 256);"), 1) << text;
+  EXPECT_EQ(count(text, "enc_named_barrier(4, 256);"), 1) << text;
+  EXPECT_EQ(count(text, "enc_named_barrier(1, 256);"), 1) << text;
+}
+
+TEST(AsyncText, a_bias_is_loaded_as_the_product_wants_it_and_no_groups_meet_for_it) {
+  std::string kernel =
+      replaced(kMatmul, "%c: ptr<f32>", "%bias: ptr<f16> {aligned_16}, %c: ptr<f32>");
+  kernel = replaced(kernel, "  descriptor_store %dc, %r, %m, %n",
+                    R"(  %range = arange {start = 0} : tile<128xi32>
+  %first = splat %n : i32 -> tile<128xi32>
+  %columns = add %first, %range : tile<128xi32>
+  %pointer = splat %bias : ptr<f16> -> tile<128xptr<f16>>
+  %at = addptr %pointer, %columns : tile<128xptr<f16>>, tile<128xi32>
+  %narrow = load %at : tile<128xptr<f16>>
+  %wide = cast %narrow : tile<128xf16> -> tile<128xf32>
+  %row = expand_dims %wide {axis = 0} : tile<128xf32> -> tile<1x128xf32>
+  %all = broadcast %row : tile<1x128xf32> -> tile<128x128xf32>
+  %biased = add %r, %all : tile<128x128xf32>
+  descriptor_store %dc, %biased, %m, %n)");
+  std::string text = compiled(kernel).stages.back().second;
+  // Only the loop of products has them wait for each other.
+  EXPECT_EQ(count(text, "enc_named_barrier(1, 256);"), 1) << text;
+  // 16 pairs of neighbouring columns a thread.
+  EXPECT_EQ(count(text, "half narrow[32];"), 1) << text;
+  EXPECT_EQ(count(text, "enc_load<2>(&narrow[r]"), 1) << text;
+  // Before the wait for the product.
+  EXPECT_LT(text.find("enc_load<2>(&narrow[r]"), text.find("enc_wgmma_wait<0>")) << text;
+}
+
 TEST(AsyncText, the_backend_that_a_user_names_is_kept) {
   std::string text = kMatmul;
   text.replace(text.find("arrays_disjoint}"), 16, "arrays_disjoint, dot_backend = mma}");

@@ -35,6 +35,7 @@ std::string operands_of_example(Opcode opcode) {
     case Opcode::kResident:
     case Opcode::kRing:
     case Opcode::kRingsReady:
+    case Opcode::kPace:
     case Opcode::kCopyOutWait:
     case Opcode::kAsyncFence:
     case Opcode::kGroupBarrier:
