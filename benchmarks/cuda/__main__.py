@@ -81,7 +81,22 @@ def markdown(result):
             names = ("cold ms", "warm ms", "import ms")
             values = (f"{row[key]:.1f}" if row.get(key) else "failed" for key in names)
             lines.append(f"| {name} | {' | '.join(values)} |")
+        lines += stage_table(result["compile"])
     return "\n".join(lines) + "\n"
+
+
+def stage_table(rows):
+    """Where our cold first launches spend their time; `rest` is before and behind compiling."""
+    timed = {name: row for name, row in rows.items() if row.get("stages")}
+    lines = ["", "| stages of a cold first launch, ms | frontend | passes, text | nvrtc | rest |"]
+    lines += ["|---|---:|---:|---:|---:|"]
+    for name, row in timed.items():
+        stages = row["stages"]
+        ends = [stages["frontend"], stages["nvrtc"]]
+        rest = row["stages of ms"] - sum(stages.values())
+        parts = (ends[0], sum(stages.values()) - sum(ends), ends[1], rest)
+        lines.append(f"| {name} | {' | '.join(f'{part:.1f}' for part in parts)} |")
+    return lines if timed else []
 
 
 def write(result, folder):

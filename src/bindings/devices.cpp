@@ -14,6 +14,7 @@
 
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
+#include "runtime/cuda/early_compiler.h"
 #include "runtime/cuda/library.h"
 #include "runtime/metal/device.h"
 
@@ -84,6 +85,12 @@ const std::vector<Device*>& devices_without_cuda() {
 
 bool is_cuda(const std::string& name) { return name.rfind("cuda", 0) == 0; }
 
+// A CUDA device loads the compiler when it starts, for which it needs to know where that lies.
+Device& known(Device& device) {
+  if (device.kind() == DeviceKind::kCuda) find_cuda_libraries();
+  return device;
+}
+
 [[noreturn]] void refuse(const std::string& name, const std::string& present) {
   if (!is_known_kind(name))
     throw std::invalid_argument(
@@ -117,7 +124,7 @@ Device& find_device(const std::string& name) {
   for (Device* device : devices_without_cuda())
     if (device->name() == name) return *device;
   for (Device* device : all_devices()) {
-    if (device->name() == name || device->name() == name + ":0") return *device;
+    if (device->name() == name || device->name() == name + ":0") return known(*device);
     present += (present.empty() ? "" : ", ") + device->name();
   }
   refuse(name, present);
@@ -132,7 +139,7 @@ metal::MetalDevice* metal_device() {
 
 Device& cuda_device(int index) {
   for (Device* device : cuda::devices())
-    if (cuda::ordinal(*device) == index) return *device;
+    if (cuda::ordinal(*device) == index) return known(*device);
   return find_device("cuda:" + std::to_string(index));  // says what there is
 }
 
@@ -141,7 +148,7 @@ Device& current_device() {
   if (Device* device = chosen_default.load(std::memory_order_acquire)) return *device;
   const char* named = std::getenv("ENCELADUS_DEVICE");
   if (named && *named) return find_device(named);
-  return *all_devices().front();
+  return known(*all_devices().front());
 }
 
 void find_cuda_libraries() {
@@ -149,6 +156,11 @@ void find_cuda_libraries() {
   if (std::exchange(is_done, true)) return;
   nb::object folders = nb::module_::import_("enceladus._libraries").attr("cuda_folders")();
   cuda::set_library_folders(nb::cast<std::vector<std::string>>(folders));
+  // Python's own handlers run before those of libraries.
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    nb::gil_scoped_release unlocked;
+    cuda::wait_for_early_compiler();
+  }));
 }
 
 void set_default_device(Device& device) {

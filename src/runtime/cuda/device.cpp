@@ -8,6 +8,7 @@
 
 #include "runtime/common/failure.h"
 #include "runtime/common/flush_every.h"
+#include "runtime/cuda/early_compiler.h"
 #include "runtime/cuda/kernel.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/nvrtc.h"
@@ -144,6 +145,7 @@ class CudaDevice : public Device {
     if (started_.load(std::memory_order_acquire)) [[likely]]
       return *parts_;
     std::call_once(once_, [this] {
+      start_compiler_early(architecture());
       parts_ = std::make_unique<Parts>(ordinal_);
       started_.store(true);
     });

@@ -1,5 +1,6 @@
 #include "runtime/cuda/nvrtc.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <vector>
 
@@ -86,8 +87,12 @@ int number_before(const std::string& log, const std::string& words) {
 
 }  // namespace
 
-CompiledText compile_text(const std::string& text, const std::string& name,
-                          const std::string& architecture) {
+namespace {
+
+std::atomic<bool> is_wanted{false};
+
+CompiledText compile_now(const std::string& text, const std::string& name,
+                         const std::string& architecture) {
   ProgramOwner owner;
   check(nvrtc().create(&owner.program, text.c_str(), (name + ".cu").c_str(), 0, nullptr, nullptr),
         "nvrtcCreateProgram");
@@ -116,6 +121,43 @@ CompiledText compile_text(const std::string& text, const std::string& name,
   compiled.registers = number_before(compiled.log, " registers");
   compiled.spills = number_before(compiled.log, " bytes spill stores");
   return compiled;
+}
+
+}  // namespace
+
+CompiledText compile_text(const std::string& text, const std::string& name,
+                          const std::string& architecture) {
+  is_wanted.store(true);
+  return compile_now(text, name, architecture);
+}
+
+// What our kernels' text is made of, so that what it takes of the library is in memory.
+const char* const kWarmingText = R"(
+template <int N> __device__ inline void move(float* to, const float* from, bool mask) {
+  float4 word = make_float4(0, 0, 0, 0);
+  if (mask) word = *(const float4*)from;
+  memcpy(to, &word, sizeof(word));
+}
+extern "C" __global__ void __launch_bounds__(128) warming(const float* x, float* y, int n, int m) {
+  __shared__ float shared[128];
+  float sums[4] = {};
+  for (int i = threadIdx.x * 4; i < n; i += m) {
+    float a[4];
+    move<4>(a, x + i, i / m < n);
+#pragma unroll
+    for (int r = 0; r < 4; ++r) sums[r] = sums[r] + a[r] * float(i);
+  }
+  shared[threadIdx.x] = sums[0] + __shfl_xor_sync(~0u, sums[1], 1);
+  __syncthreads();
+  float e;
+  asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(shared[threadIdx.x ^ 1]));
+  if (e > 0) y[threadIdx.x] = fmaxf(e, sums[2]) / sums[3];
+})";
+
+void load_compiler() { nvrtc(); }
+
+void warm_compiler(const std::string& architecture) {
+  if (!is_wanted.load()) compile_now(kWarmingText, "warming", architecture);
 }
 
 void compile_artifact(Artifact& artifact, const std::string& architecture) {

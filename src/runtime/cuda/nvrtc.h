@@ -20,6 +20,14 @@ struct CompiledText {
 CompiledText compile_text(const std::string& text, const std::string& name,
                           const std::string& architecture);
 
+// Loads NVRTC, if nobody has yet; throws as `compile_text`.
+void load_compiler();
+
+// Compiles a small kernel of many kinds of statements for nothing, unless another is wanted
+// already.
+extern const char* const kWarmingText;
+void warm_compiler(const std::string& architecture);
+
 // Fills in an artifact's binary, registers and spills from its stage "cuda".
 void compile_artifact(Artifact& artifact, const std::string& architecture);
 

@@ -4,6 +4,7 @@
 
 #include "journal.h"
 #include "runtime/common/failure.h"
+#include "runtime/cuda/early_compiler.h"
 
 namespace enceladus::cuda {
 namespace {
@@ -26,6 +27,19 @@ TEST(Nvrtc, gives_a_cubin_and_the_registers_of_the_kernel) {
   EXPECT_EQ(compiled.cubin.substr(1, 3), "ELF");
   EXPECT_GT(compiled.registers, 0);
   EXPECT_EQ(compiled.spills, 0);
+}
+
+TEST(Nvrtc, starts_early_beside_a_compilation_and_once) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  for (int i = 0; i < 2; ++i) start_compiler_early("sm_90a");
+  EXPECT_GT(compile_text(kScale, "scale", "sm_90a").registers, 0);
+  for (int i = 0; i < 2; ++i) wait_for_early_compiler();
+}
+
+TEST(Nvrtc, what_warms_the_compiler_compiles) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  for (const char* architecture : {"sm_80", "sm_90a"})
+    EXPECT_NO_THROW(compile_text(kWarmingText, "warming", architecture));
 }
 
 TEST(Nvrtc, refuses_with_its_own_messages_and_the_kernels_name) {
