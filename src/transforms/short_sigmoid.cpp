@@ -1,6 +1,5 @@
 #include "transforms/short_sigmoid.h"
 
-#include <numbers>
 #include <vector>
 
 #include "ir/builder.h"
@@ -32,30 +31,10 @@ Value* argument_of_sigmoid(const Operation& quotient) {
   return nullptr;
 }
 
-// One short tanh.
-void turn(ir::Builder& builder, Operation* quotient) {
-  Value* half = builder.floating(quotient->result()->type(), 0.5);
-  Value* inner = builder.create(Opcode::kMul, {argument_of_sigmoid(*quotient), half});
-  Value* turned = builder.create(Opcode::kTanh, {inner});
-  quotient->result()->replace_all_uses_with(builder.create(Opcode::kFma, {turned, half, half}));
-}
-
-// A power of two of a rounded product.
-void shorten(ir::Builder& builder, Operation* quotient) {
-  const ir::Type& type = quotient->result()->type();
-  Value* scale = builder.floating(type, -std::numbers::log2e);
-  Value* power = builder.create(Opcode::kMul, {argument_of_sigmoid(*quotient), scale});
-  Value* sum = builder.create(Opcode::kAdd,
-                              {builder.create(Opcode::kExp2, {power}), builder.floating(type, 1)});
-  quotient->result()->replace_all_uses_with(
-      builder.create(Opcode::kDiv, {builder.floating(type, 1), sum}));
-}
-
 }  // namespace
 
 bool short_sigmoid(ir::Function& function) {
-  ir::MathMode mode = function.options().math_mode;
-  if (mode == ir::MathMode::kPrecise) return false;
+  if (function.options().math_mode != ir::MathMode::kFast) return false;
   std::vector<Operation*> quotients;
   ir::walk(function.body(), [&](Operation* op) {
     if (op->is(Opcode::kDiv) && op->result()->type().dtype() == DType::kFloat32 &&
@@ -66,10 +45,10 @@ bool short_sigmoid(ir::Function& function) {
   for (Operation* op : quotients) {
     builder.set_insertion_before(op);
     builder.set_location_of(op);
-    if (mode == ir::MathMode::kFast)
-      turn(builder, op);
-    else
-      shorten(builder, op);
+    Value* half = builder.floating(op->result()->type(), 0.5);
+    Value* inner = builder.create(Opcode::kMul, {argument_of_sigmoid(*op), half});
+    Value* turned = builder.create(Opcode::kTanh, {inner});
+    op->result()->replace_all_uses_with(builder.create(Opcode::kFma, {turned, half, half}));
   }
   return !quotients.empty();
 }
