@@ -37,7 +37,7 @@ TEST_F(StreamTest, a_lone_launch_runs_without_anybody_waiting) {
 TEST_F(StreamTest, a_burst_shares_command_buffers) {
   const Ref<Kernel> kernel = device_.load(add_artifact());
   const Ref<Buffer> buffer = integers(1);
-  control<void>("enceladus_sim_set_delay", int64_t{200000});  // the burst is over long before
+  control<void>("enceladus_sim_set_delay", int64_t{500000});  // the burst is over long before
   control<void>("enceladus_sim_reset_calls");
   for (int i = 0; i < 257; ++i) stream_.enqueue(AddLaunch(kernel.get(), buffer, 1).launch);
   stream_.synchronize();
