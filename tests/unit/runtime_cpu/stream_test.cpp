@@ -224,6 +224,9 @@ TEST_F(StreamTest, resources_outlive_the_launches_that_use_them) {
   EXPECT_EQ(deleted.load(), 0);
   flag.store(true);
   stream_.synchronize();
+  // The thread that ran the launch lets go of them a moment after it has said so.
+  for (int i = 0; i < 1000 && deleted.load() == 0; ++i)
+    std::this_thread::sleep_for(milliseconds(1));
   EXPECT_EQ(deleted.load(), 1);
   auto unused = Ref<Buffer>::adopt(new WatchedBuffer(&deleted));
   unused = {};
