@@ -21,7 +21,6 @@ constexpr int64_t kBarrierBytes = 8;
 constexpr int kConsumersBarrier = 1;  // named barriers; 0 is the whole block's
 constexpr int kFirstGroupBarrier = 2;
 constexpr int kLeadBarrier = 4;
-constexpr int64_t kWordElements = 8;  // 16-bit elements of A in registers, an instruction
 constexpr const char* kGroupLeader = "(threadIdx.x & 127) == 0";
 
 const Operation& ring_of(const Operation& op, int operand) {
@@ -206,14 +205,14 @@ void Emitter::store_matrix(const Operation& op) {
   std::string function = prelude_.use("store_matrix");
   std::string type(dialect_.type_name(values->type().dtype()));
   int64_t registers = registers_of(values);
-  Index r = open_registers(registers, kWordElements);
+  Index r = open_registers(registers, kRegistersOfA);
   Index place = r.constant ? Index::of(0) : Index{"(r / 8)", std::nullopt};
   std::string piece = names_.unique("piece"), list;
-  for (int64_t i = 0; i < kWordElements; ++i) list += (i ? ", " : "") + use(values, r.plus(i));
+  for (int64_t i = 0; i < kRegistersOfA; ++i) list += (i ? ", " : "") + use(values, r.plus(i));
   out_.line("const " + type + " " + piece + "[8] = {" + list + "};");
   out_.line(function + "(" + use(op.operand(0)) + " + " + use(op.operand(1), place) + ", " + piece +
             ");");
-  close_registers(registers, kWordElements);
+  close_registers(registers, kRegistersOfA);
 }
 
 void Emitter::store_pairs(const Operation& op) {

@@ -27,6 +27,8 @@ constexpr std::string_view assembler_type(DType sum) {
   return sum == DType::kFloat32 ? "f32" : "s32";
 }
 
+constexpr int64_t kRegistersOfA = 8;  // 16-bit elements of a thread, an instruction
+
 // One instruction of 64 rows: its sums += a b, or = a b where `add` is 0.
 struct WgmmaForm {
   int64_t columns = 0;

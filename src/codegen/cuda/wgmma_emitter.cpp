@@ -20,7 +20,6 @@ namespace {
 
 constexpr int64_t kInstructionBytes = 32;
 constexpr int64_t kInstructionRows = 64;
-constexpr int64_t kRegistersOfA = 8;  // 16-bit elements of a thread, an instruction
 
 int64_t input_bytes(std::string_view input) {
   if (input == "tf32") return 4;

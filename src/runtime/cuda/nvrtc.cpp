@@ -85,10 +85,6 @@ int number_before(const std::string& log, const std::string& words) {
   return start == end ? -1 : std::atoi(log.c_str() + start);
 }
 
-}  // namespace
-
-namespace {
-
 std::atomic<bool> is_wanted{false};
 
 CompiledText compile_now(const std::string& text, const std::string& name,
