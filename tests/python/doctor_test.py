@@ -11,10 +11,8 @@ from enceladus import cli
 from enceladus.cli import checks, doctor
 from enceladus.cli.fragments import fragments
 from enceladus.cli.limits import limits
+from needs import needs_simulator
 
-needs_simulator = pytest.mark.skipif(
-    "metal-sim" not in enceladus.devices(), reason="the simulator is for Linux on x86-64"
-)
 if "metal-sim" in enceladus.devices():
     from enceladus.testing._simulator import library
 

@@ -14,6 +14,7 @@ from enceladus import _core
 from enceladus.configs import attention_configs, matmul_configs
 from enceladus.explain import content_of
 from frontend_helpers import specs
+from needs import needs_simulator
 
 
 @enceladus.jit
@@ -169,9 +170,8 @@ def test_a_warp_grid_that_does_not_fit_is_refused_at_the_dot():
     assert "tl.dot(a.load" in str(caught.value)
 
 
+@needs_simulator
 def test_names_that_metal_has_for_itself_are_kept_clear_of():
-    if "metal-sim" not in enceladus.devices():
-        pytest.skip("the simulator is for Linux on x86-64")
     x, y = np.arange(50, dtype=np.float32), np.zeros(50, np.float32)
     with enceladus.device("metal-sim"):
         vertex[(1,)](x, y, 0.5, 50, 3, BLOCK=64)
@@ -197,10 +197,9 @@ def fragments_of(config: enceladus.Config, rows: int, columns: int) -> tuple[int
     return rows // 8 // warps[0], columns // 8 // warps[1]
 
 
+@needs_simulator
 @pytest.mark.parametrize("dtype", SPILLS)
 def test_configs_for_metal_leave_out_what_is_known_to_spill(dtype):
-    if "metal-sim" not in enceladus.devices():
-        pytest.skip("the simulator is for Linux on x86-64")
     with enceladus.device("metal-sim"):
         for config in matmul_configs(dtype):
             shape = fragments_of(config, config.kwargs["BM"], config.kwargs["BN"])

@@ -6,10 +6,8 @@ import pytest
 
 import enceladus
 from enceladus.metal import read_parameters
+from needs import needs_simulator
 
-needs_simulator = pytest.mark.skipif(
-    "metal-sim" not in enceladus.devices(), reason="the simulator is for Linux on x86-64"
-)
 HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
 SCALE = (
     HEAD

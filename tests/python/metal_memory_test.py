@@ -13,10 +13,9 @@ import pytest
 import enceladus
 import enceladus.language as tl
 from enceladus import _core
+from needs import needs_simulator
 
-pytestmark = pytest.mark.skipif(
-    "metal-sim" not in enceladus.devices(), reason="the simulator is for Linux on x86-64"
-)
+pytestmark = needs_simulator
 
 if "metal-sim" in enceladus.devices():
     from enceladus.testing._simulator import library

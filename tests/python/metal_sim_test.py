@@ -11,10 +11,9 @@ import pytest
 import enceladus
 import enceladus.language as tl
 from enceladus.testing import do_bench, simulated
+from needs import needs_simulator
 
-pytestmark = pytest.mark.skipif(
-    "metal-sim" not in enceladus.devices(), reason="the simulator is for Linux on x86-64"
-)
+pytestmark = needs_simulator
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-import enceladus
+from needs import needs_simulator
 
 ROOT = Path(__file__).parents[2]
 
@@ -53,11 +51,6 @@ def run(text, tmp_path):
     script.write_text(text)
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-needs_simulator = pytest.mark.skipif(
-    "metal-sim" not in enceladus.devices(), reason="the simulator is for Linux on x86-64"
-)
 
 
 def test_the_program_of_the_readme_runs(tmp_path):

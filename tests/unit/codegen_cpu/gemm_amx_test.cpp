@@ -12,11 +12,7 @@
 namespace enceladus::cpu {
 namespace {
 
-struct Operands {
-  DType a, b, accumulator;
-};
-
-constexpr Operands kOperands[] = {
+constexpr ProductTypes kOperands[] = {
     {DType::kBFloat16, DType::kBFloat16, DType::kFloat32},
     {DType::kInt8, DType::kInt8, DType::kInt32},
     {DType::kInt8, DType::kUInt8, DType::kInt32},
@@ -35,18 +31,12 @@ void check(const GemmSpec& spec, const Sizes& sizes) {
   EXPECT_FALSE(amx_state().is_set_up);
 }
 
-class GemmAmx : public testing::TestWithParam<Operands> {
+class GemmAmx : public testing::TestWithParam<ProductTypes> {
  protected:
   void SetUp() override {
     if (host_target().architecture != Architecture::kX86) GTEST_SKIP() << "x86-64 instructions";
   }
-  GemmSpec spec(int rows, int columns) const {
-    return {.a = GetParam().a,
-            .b = GetParam().b,
-            .accumulator = GetParam().accumulator,
-            .rows = rows,
-            .columns = columns};
-  }
+  GemmSpec spec(int rows, int columns) const { return GetParam().spec(rows, columns); }
 };
 
 TEST_P(GemmAmx, product_is_exact_for_whole_tiles) { check(spec(64, 64), {64, 64, 128}); }

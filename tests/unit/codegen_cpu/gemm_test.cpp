@@ -19,11 +19,7 @@ GemmSpec float_spec(int rows, int columns) {
           .columns = columns};
 }
 
-struct Types {
-  DType a, b, accumulator;
-};
-
-constexpr Types kTypes[] = {
+constexpr ProductTypes kTypes[] = {
     {DType::kFloat32, DType::kFloat32, DType::kFloat32},
     {DType::kFloat64, DType::kFloat64, DType::kFloat64},
     {DType::kFloat16, DType::kFloat16, DType::kFloat32},
@@ -40,15 +36,9 @@ constexpr Types kTypes[] = {
     {DType::kInt32, DType::kInt32, DType::kInt32},
 };
 
-class GemmTypes : public testing::TestWithParam<Types> {
+class GemmTypes : public testing::TestWithParam<ProductTypes> {
  protected:
-  GemmSpec spec(int rows, int columns) const {
-    return {.a = GetParam().a,
-            .b = GetParam().b,
-            .accumulator = GetParam().accumulator,
-            .rows = rows,
-            .columns = columns};
-  }
+  GemmSpec spec(int rows, int columns) const { return GetParam().spec(rows, columns); }
 };
 
 TEST_P(GemmTypes, product_is_exact_for_whole_tiles) {

@@ -24,6 +24,14 @@ class GuardedBytes {
   char* data_;
 };
 
+struct ProductTypes {
+  DType a, b, accumulator;
+
+  GemmSpec spec(int rows, int columns) const {
+    return {.a = a, .b = b, .accumulator = accumulator, .rows = rows, .columns = columns};
+  }
+};
+
 struct Sizes {
   int64_t rows, columns, depth;
   int64_t a_depth = -1, b_depth = -1;  // -1: all of depth
