@@ -211,6 +211,30 @@ def test_a_compiled_kernel_shows_its_stages() -> None:
         _ = compiled.msl
 
 
+def array_at(offset: int, count: int) -> np.ndarray[Any, Any]:
+    """float32 that begins `offset` bytes behind a multiple of 64."""
+    memory = np.zeros(4 * count + 128, np.uint8)
+    start = -memory.ctypes.data % 64 + offset
+    return memory[start : start + 4 * count].view(np.float32)
+
+
+@pytest.mark.parametrize("offset", [0, 4, 16, 20, 48])
+def test_large_results_are_right_wherever_they_begin(offset: int) -> None:
+    count = (1 << 22) + 3  # more than 32 MB in three arrays: stored around the caches
+    x = np.random.default_rng(0).standard_normal(count, np.float32)
+    y, out = x[::-1].copy(), array_at(offset, count)
+    add[grid](x, y, out, n=count, BLOCK=1024)
+    np.testing.assert_array_equal(out, x + y)
+
+
+def test_streaming_stores_need_what_numpy_aligns_to() -> None:
+    # A large NumPy array begins 16 bytes behind a page: whole vectors are never aligned there.
+    compiled = add.warmup(*[enceladus.MockTensor("float32")] * 3, 100)
+    streamed = [line for line in compiled.llir.splitlines() if "!nontemporal" in line]
+    assert streamed
+    assert all("align 16" in line for line in streamed), streamed
+
+
 def test_a_warmed_up_kernel_launches_without_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = enceladus.jit(add.fn)
     kernel.warmup(*[enceladus.MockTensor("float32")] * 3, 100, num_warps=8)

@@ -107,7 +107,7 @@ class LaneEvaluator {
   Lanes check_bounds(const ir::Operation* access, const Address& address, Lanes mask, int view);
   // `mask.value` null: all lanes. Masked-off lanes are not touched and give zero bits.
   Lanes load(const Address& address, const ir::Type& element, Lanes mask);
-  // A streaming store must be aligned to its vector; where it is masked it is a cached one.
+  // A streaming store must have `streaming_alignment`; where it is masked it is a cached one.
   void store(const Address& address, const ir::Type& element, Lanes value, Lanes mask,
              StoreKind kind = StoreKind::kCached);
   // Where the element lies whose pattern is 0.

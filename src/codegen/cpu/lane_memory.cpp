@@ -5,6 +5,7 @@
 #include "codegen/cpu/lane_evaluator.h"
 #include "codegen/cpu/reports.h"
 #include "codegen/cpu/scalar_emitter.h"
+#include "codegen/cpu/streaming.h"
 #include "ir/builder.h"
 #include "support/check.h"
 
@@ -331,8 +332,8 @@ void LaneEvaluator::store(const Address& address, const ir::Type& element, Lanes
     builder.CreateAlignedStore(vector, pointer, alignment_of(element));
     return;
   }
-  const uint64_t bytes = static_cast<uint64_t>(lanes_ * element_bytes(element));
-  llvm::StoreInst* streamed = builder.CreateAlignedStore(vector, pointer, llvm::Align(bytes));
+  llvm::StoreInst* streamed =
+      builder.CreateAlignedStore(vector, pointer, streaming_alignment(lanes_, element));
   streamed->setMetadata(
       llvm::LLVMContext::MD_nontemporal,
       llvm::MDNode::get(kernel_.context(), llvm::ConstantAsMetadata::get(builder.getInt32(1))));

@@ -30,18 +30,22 @@ bool is_dense(const Address& address, const LaneEvaluator& evaluator) {
          address.offset.step == evaluator.lanes();
 }
 
-// The vectors of all turns are aligned when the first one is.
+// The pieces of all turns' vectors are aligned when the first vector is.
 Value* is_aligned(LaneEvaluator& evaluator, const Address& address, const ir::Type& element) {
   llvm::IRBuilder<>& builder = evaluator.kernel().builder();
   Address first = address;
   first.offset.step = 0;
   Value* bits =
       builder.CreatePtrToInt(evaluator.element_pointer(first, element), builder.getInt64Ty());
-  const uint64_t bytes = static_cast<uint64_t>(evaluator.lanes() * element_bytes(element));
+  const uint64_t bytes = streaming_alignment(evaluator.lanes(), element).value();
   return builder.CreateIsNull(builder.CreateAnd(bits, builder.getInt64(bytes - 1)));
 }
 
 }  // namespace
+
+llvm::Align streaming_alignment(int lanes, const ir::Type& element) {
+  return llvm::Align(std::min<uint64_t>(16, static_cast<uint64_t>(lanes) * element_bytes(element)));
+}
 
 Value* streaming_condition(LaneEvaluator& evaluator, const loop::Group& group,
                            const std::vector<int>& views) {
