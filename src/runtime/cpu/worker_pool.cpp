@@ -17,11 +17,15 @@ namespace {
 // stays awake about as long as that costs.
 constexpr std::chrono::microseconds kSpinTime(75);
 
+// Fewer tasks than that are no long stretch, and leave nothing to balance.
+constexpr int64_t kTasksPerPart = 8;
+
 bool is_open(uint32_t epoch) { return epoch & 1; }
 
 }  // namespace
 
-WorkerPool::WorkerPool(int threads) : threads_(threads) {}
+WorkerPool::WorkerPool(int threads)
+    : threads_(threads), parts_(std::make_unique<Part[]>(static_cast<size_t>(threads))) {}
 
 WorkerPool::~WorkerPool() {
   stopping_.store(true);
@@ -46,10 +50,9 @@ int WorkerPool::run(int64_t tasks, Body body, void* context) {
     return 1;
   }
   if (workers_.empty()) start_workers();
-  tasks_ = tasks;
+  cut(tasks);
   body_ = body;
   context_ = context;
-  next_.store(0, std::memory_order_relaxed);
   helped_.store(0, std::memory_order_relaxed);
   epoch_.fetch_add(1);
   wake(tasks);
@@ -58,6 +61,16 @@ int WorkerPool::run(int64_t tasks, Body body, void* context) {
   // A worker that still runs is about to end, unless this very thread keeps its processor busy.
   while (!spin_until([this] { return active_.load() == 0; }, kSpinTime)) std::this_thread::yield();
   return 1 + helped_.load(std::memory_order_relaxed);
+}
+
+void WorkerPool::cut(int64_t tasks) {
+  part_count_ = static_cast<int>(std::clamp<int64_t>(tasks / kTasksPerPart, 1, threads_));
+  int64_t begin = 0;
+  for (int index = 0; index < part_count_; ++index) {
+    Part& part = parts_[static_cast<size_t>(index)];
+    part.next.store(begin, std::memory_order_relaxed);
+    begin = part.end = begin + (tasks - begin) / (part_count_ - index);
+  }
 }
 
 void WorkerPool::wake(int64_t tasks) {
@@ -78,11 +91,17 @@ bool WorkerPool::has_awake_worker() const {
 
 // Returns how many tasks this thread ran.
 int64_t WorkerPool::drain(int thread) {
-  for (int64_t count = 0;; ++count) {
-    const int64_t task = next_.fetch_add(1, std::memory_order_relaxed);
-    if (task >= tasks_) return count;
-    body_(context_, task, thread);
+  int64_t count = 0;
+  for (int step = 0; step < part_count_; ++step) {
+    Part& part = parts_[static_cast<size_t>((thread + step) % part_count_)];
+    for (;;) {
+      const int64_t task = part.next.fetch_add(1, std::memory_order_relaxed);
+      if (task >= part.end) break;
+      body_(context_, task, thread);
+      ++count;
+    }
   }
+  return count;
 }
 
 // Returns the epoch of an open section other than `seen`, or any epoch when stopping.

@@ -10,11 +10,19 @@
 // after the wait see all that the tasks wrote (release by the worker's decrement).
 // A worker without work spins for `kSpinTime`, then announces itself in `parked_` and sleeps on
 // `epoch_`; the caller opens first and looks at `parked_` after, so no wake-up is lost.
+// Claims. The tasks are cut into parts of neighbours, as many as threads where there are enough.
+// Each thread claims the tasks of its own part in order, then those of the parts behind it, round
+// about: it walks through long stretches of memory, and through the same ones in the next launch
+// (measured: additions of 2^20 to 2^26 float32 take 0.8 to 0.93 of the time that they take with
+// one counter for all).
+// The caller goes through all parts in order, so it never runs a task while one with a smaller
+// number is unclaimed: a task may wait for tasks with smaller numbers.
 // One caller at a time: the stream's consumer lock sees to it.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -44,6 +52,7 @@ class WorkerPool {
   void start_workers();
   void work(int thread);
   uint32_t await_section(uint32_t seen);
+  void cut(int64_t tasks);
   int64_t drain(int thread);
   void wake(int64_t tasks);
 
@@ -54,9 +63,13 @@ class WorkerPool {
   std::atomic<int> helped_{0};  // workers that ran a task of the open section
   alignas(64) std::atomic<int> parked_{0};
   std::atomic<bool> stopping_{false};
-  alignas(64) std::atomic<int64_t> next_{0};
+  struct alignas(64) Part {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
   // The open section.
-  alignas(64) int64_t tasks_ = 0;
+  const std::unique_ptr<Part[]> parts_;
+  alignas(64) int part_count_ = 1;
   Body body_ = nullptr;
   void* context_ = nullptr;
 };

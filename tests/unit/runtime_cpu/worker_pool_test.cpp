@@ -68,6 +68,45 @@ TEST(WorkerPool, gives_each_thread_a_number_of_its_own) {
       &inside);
 }
 
+TEST(WorkerPool, lets_a_task_wait_for_those_with_smaller_numbers) {
+  WorkerPool pool(4);
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int64_t> finished{0};
+    pool.run(
+        100,
+        [](void* context, int64_t task, int) {
+          auto& count = *static_cast<std::atomic<int64_t>*>(context);
+          while (count.load() < task) std::this_thread::yield();
+          count.fetch_add(1);
+        },
+        &finished);
+    EXPECT_EQ(finished.load(), 100);
+  }
+}
+
+TEST(WorkerPool, gives_a_thread_the_same_neighbouring_tasks_again) {
+  struct Record {
+    std::vector<int> threads = std::vector<int>(64);
+    std::atomic<int> started{0};
+  };
+  WorkerPool pool(2);
+  for (int round = 0; round < 3; ++round) {
+    Record record;
+    pool.run(
+        64,
+        [](void* context, int64_t task, int thread) {
+          auto& record = *static_cast<Record*>(context);
+          record.threads[static_cast<size_t>(task)] = thread;
+          record.started.fetch_add(1);
+          // The first task of each half waits for the other: then both threads take part.
+          while (task % 32 == 0 && record.started.load() < 2) std::this_thread::yield();
+        },
+        &record);
+    EXPECT_EQ(record.threads[0], 0);
+    EXPECT_EQ(record.threads[32], 1);
+  }
+}
+
 TEST(WorkerPool, starts_new_workers_after_forgetting_them) {
   auto* pool = new WorkerPool(2);  // its first worker lives on and waits, so it is never destroyed
   expect_each_task_once(*pool, 10);
