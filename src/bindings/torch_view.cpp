@@ -2,12 +2,12 @@
 
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 
 #include "bindings/devices.h"
 #include "bindings/dlpack.h"
+#include "bindings/torch_layout.h"
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
 #include "runtime/metal/device.h"
@@ -23,6 +23,7 @@ struct TorchNames {
   PyTypeObject* tensor_type;
   PyTypeObject* parameter_type;
   const dlpack::ExchangeApi* exchange = nullptr;  // PyTorch 2.10 and later
+  std::optional<NegationBit> negation;
   PyObject* data_ptr = PyUnicode_InternFromString("data_ptr");
   PyObject* dtype = PyUnicode_InternFromString("dtype");
   PyObject* is_cpu = PyUnicode_InternFromString("is_cpu");
@@ -52,6 +53,7 @@ const TorchNames* load_names() {
   names->tensor_type = type_of_name(torch, "Tensor");
   names->parameter_type = type_of_name(torch.attr("nn"), "Parameter");
   names->exchange = find_exchange_api(torch.attr("Tensor"));
+  if (names->exchange) names->negation = NegationBit::find(torch);
   nb::object core = nb::getattr(torch, "_C", nb::none());
   names->raw_stream = nb::getattr(core, "_cuda_getCurrentRawStream", nb::none()).release().ptr();
   for (const DTypeInfo& record : kDTypes) {
@@ -114,14 +116,6 @@ void refuse_negated(PyObject* object) {
                         "is a view that torch negates lazily: pass `.resolve_neg()` of it");
 }
 
-// Whether a view may be such a one: asking torch costs more than the rest of an argument. What is
-// negated is the imaginary part of a conjugated array, whose elements lie among the real ones, and
-// views of it: their strides are even. (`as_strided` of one, with odd strides, escapes this.)
-bool may_be_negated(const dlpack::Tensor& tensor, DType dtype) {
-  return is_float(dtype) && std::none_of(tensor.strides, tensor.strides + tensor.rank,
-                                         [](int64_t stride) { return stride % 2 != 0; });
-}
-
 // The exchange API's view: one call instead of five attributes. False where it has none to give,
 // for other devices and for types that kernels do not have.
 bool view_by_exchange(PyObject* object, ArgumentView* view) {
@@ -139,7 +133,8 @@ bool view_by_exchange(PyObject* object, ArgumentView* view) {
   if (!is_cuda && tensor.device.type != dlpack::kCpu) return false;
   const std::optional<DType> dtype = dlpack_dtype(tensor.element_type);
   if (!dtype) return false;
-  if (may_be_negated(tensor, *dtype)) refuse_negated(object);
+  // No method is called for a tensor of which memory tells it.
+  if (!names()->negation || names()->negation->is_set(object)) refuse_negated(object);
   view->device = is_cuda ? &cuda_device_of_array(tensor.device.index) : &cpu::device();
   view->dtype = *dtype;
   view->data = static_cast<char*>(tensor.data) + tensor.byte_offset;

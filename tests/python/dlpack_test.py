@@ -1,6 +1,9 @@
 """DLPack both ways, and how arrays of other libraries look to a launch."""
 
 import gc
+import subprocess
+import sys
+import textwrap
 import weakref
 
 import ml_dtypes
@@ -165,6 +168,8 @@ def test_arrays_that_kernels_cannot_take_say_why(array, message):
         ((3, 3), lambda x: x.diagonal()),
         ((3, 4), lambda x: x.unfold(1, 2, 1)),
         ((3, 4), lambda x: x.flatten()),
+        ((3, 4), lambda x: x.as_strided((5,), (1,))),
+        ((3, 4), lambda x: x.as_strided((2, 3), (3, 5), 1)),
     ],
 )
 def test_views_that_torch_negates_lazily_are_refused(shape, take, dtype):
@@ -174,6 +179,32 @@ def test_views_that_torch_negates_lazily_are_refused(shape, take, dtype):
         with pytest.raises(ValueError, match="torch negates lazily"):
             _core.describe_argument(array)
     assert view(lazy.resolve_neg())[0] == view(torch.zeros((4, 4))[::2, ::2])[0] == "torch"
+
+
+def test_a_tensor_of_torch_is_not_asked_whether_it_is_negated(monkeypatch):
+    view(torch.zeros(3))
+    asked = []
+    monkeypatch.setattr(torch.Tensor, "is_neg", lambda self: asked.append(self), raising=False)
+    for array in (torch.zeros(4, 6)[:, ::2], torch.nn.Parameter(torch.zeros(3))):
+        assert view(array)[0] == "torch"
+    assert not asked
+
+
+def test_torch_is_asked_where_it_does_not_show_how_its_tensors_are_laid_out():
+    text = """
+        import torch
+        from enceladus import _core
+        del torch._C._dispatch_keys
+        assert _core.describe_argument(torch.zeros(3))[0] == "torch"
+        lazy = torch.ones(3, dtype=torch.complex64).conj().imag.as_strided((3,), (1,))
+        try:
+            _core.describe_argument(lazy)
+        except ValueError as error:
+            print(error)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(text)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "torch negates lazily" in done.stdout, done.stderr
 
 
 def test_negative_strides_of_a_tensor_are_refused_too():
