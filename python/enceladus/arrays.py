@@ -389,11 +389,11 @@ def from_numpy(array: np.ndarray[Any, Any], device: Any = None) -> Tensor:
 def from_dlpack(source: Any) -> Tensor:
     """A tensor that shares memory with any array that has `__dlpack__`, and keeps it alive.
 
+    An array that has `__cuda_array_interface__` alone, as Numba's, is taken too.
+
     Raises:
-        TypeError: it has no `__dlpack__`, or a dtype that kernels do not have.
+        TypeError: it has neither, or a dtype that kernels do not have.
         ValueError: it lies on a device that is not here.
     """
-    if not hasattr(source, "__dlpack__"):
-        raise TypeError(f"an object of type {type(source).__name__} has no __dlpack__")
     finish_producer(source)
-    return _core.tensor_from_dlpack(source)
+    return _core.tensor_from_exchange(source)

@@ -1,5 +1,6 @@
 #include "bindings/argument_view.h"
 
+#include "bindings/cuda_array.h"
 #include "bindings/devices.h"
 #include "bindings/dlpack.h"
 #include "bindings/mlx_view.h"
@@ -59,15 +60,24 @@ void view_numpy(const NumpyArray& array, ArgumentView* view) {
 
 namespace {
 
+// An array that was imported for this launch alone.
+void view_imported(TensorObject tensor, ArgumentView* view) {
+  view_tensor(tensor, view);
+  view->origin = ArgumentOrigin::kOther;
+  view->held = Ref<Resource>(std::move(tensor.storage));
+  view->resource = view->held.get();
+}
+
 // Arrays of libraries that we do not know by name.
 bool view_protocol(PyObject* object, ArgumentView* view) {
   if (PyObject_HasAttrString(object, "__dlpack__")) {
-    TensorObject tensor = import_dlpack(object);
-    view_tensor(tensor, view);
-    view->origin = ArgumentOrigin::kOther;
+    view_imported(import_dlpack(object), view);
     if (view->device == &cpu::device()) view->device = nullptr;
-    view->held = Ref<Resource>(std::move(tensor.storage));
-    view->resource = view->held.get();
+    return true;
+  }
+  if (std::optional<TensorObject> tensor = import_cuda_array(object)) {
+    view_imported(std::move(*tensor), view);
+    if (view->low == view->high) view->device = nullptr;  // without elements it lies nowhere
     return true;
   }
   if (!PyObject_HasAttrString(object, "__array_interface__")) return false;

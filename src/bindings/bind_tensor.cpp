@@ -11,9 +11,11 @@
 
 #include "bindings/argument_view.h"
 #include "bindings/bindings.h"
+#include "bindings/cuda_array.h"
 #include "bindings/devices.h"
 #include "bindings/dlpack.h"
 #include "bindings/host_memory.h"
+#include "bindings/launch_errors.h"
 #include "bindings/numpy_view.h"
 #include "bindings/python_buffer.h"
 #include "bindings/tensor.h"
@@ -93,6 +95,16 @@ nb::object metal_tensor_from_numpy(nb::handle object, const std::string& name) {
   tensor.device = &device;
   tensor.expose();
   return make_tensor(std::move(tensor));
+}
+
+// Of any library's array, by DLPack or `__cuda_array_interface__`.
+nb::object tensor_from_exchange(nb::handle object) {
+  if (nb::hasattr(object, "__dlpack__")) return make_tensor(import_dlpack(object));
+  if (std::optional<TensorObject> tensor = import_cuda_array(object))
+    return make_tensor(std::move(*tensor));
+  throw nb::type_error(("an object of type " + type_name(object.ptr()) +
+                        " has no __dlpack__ and no __cuda_array_interface__")
+                           .c_str());
 }
 
 nb::dlpack::dtype ndarray_dtype(DType dtype) {
@@ -342,8 +354,7 @@ void bind_tensor(nb::module_& module) {
   module.def("tensor_from_numpy", &tensor_from_numpy, nb::arg("array"));
   module.def("metal_tensor_from_numpy", &metal_tensor_from_numpy, nb::arg("array"),
              nb::arg("device"));
-  module.def("tensor_from_dlpack",
-             [](nb::handle object) { return make_tensor(import_dlpack(object)); });
+  module.def("tensor_from_exchange", &tensor_from_exchange, nb::arg("object"));
 
   module.def("describe_argument", &describe_argument, nb::arg("object").none());
 }

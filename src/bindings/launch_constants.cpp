@@ -35,6 +35,7 @@ constexpr const char* kAccepted =
 void refuse_array(PyObject* value, const ConstantPlace& place) {
   if (PyType_Check(value)) return;
   if (!PyObject_HasAttrString(value, "__dlpack__") &&
+      !PyObject_HasAttrString(value, "__cuda_array_interface__") &&
       !PyObject_HasAttrString(value, "__array_interface__"))
     return;
   raise(PyExc_TypeError, named(place) + " is an array (" + type_name(value) + "); " + kAccepted +

@@ -1,5 +1,8 @@
 """PyTorch, CuPy and JAX arrays on the GPU: streams, graphs, shared memory."""
 
+import threading
+
+import numpy as np
 import pytest
 
 import enceladus
@@ -159,6 +162,78 @@ def test_cupy_arrays():
     assert float(cupy.asarray(t).sum()) == 16
 
 
+class Shown:
+    """A tensor of torch of which `__cuda_array_interface__` alone is seen."""
+
+    def __init__(self, tensor, **changes):
+        self.tensor = tensor
+        self.__cuda_array_interface__ = {**tensor.__cuda_array_interface__, **changes}
+
+
+def scale_shown(x, out, factor, **changes):
+    count = x.numel()
+    arrays = Shown(x, **changes), Shown(out)
+    scale_kernel[(enceladus.cdiv(count, 1024),)](*arrays, count, factor, BLOCK=1024)
+
+
+def test_arrays_with_the_cuda_array_interface_alone():
+    x = torch.arange(5000.0, device="cuda")
+    out = torch.zeros_like(x)
+    scale_shown(x, out, 2.0)
+    torch.testing.assert_close(out, x * 2)
+    scale_shown(x[1000:3000], out[:2000], 3.0, version=3, stream=None, strides=None)
+    torch.testing.assert_close(out[:2000], x[1000:3000] * 3)
+    for dtype in (torch.float16, torch.float64, torch.int64, torch.uint8):
+        typed = torch.zeros(5000, dtype=dtype, device="cuda")
+        scale_shown(x, typed, 0.01)
+        torch.testing.assert_close(typed, (x * 0.01).to(dtype))
+    with pytest.raises(ValueError, match="read-only"):
+        scale(x, Shown(out, data=(out.data_ptr(), True)), 1.0)
+    with pytest.raises(ValueError, match="no memory of a GPU"):
+        scale_shown(x, out, 1.0, data=(4096, False))
+
+
+def test_arrays_of_the_cuda_array_interface_are_ready_in_the_stream_that_it_names():
+    x = torch.randn(1 << 20, device="cuda")
+    out = torch.empty_like(x)
+    scale_shown(x + 1, out, 1.0)
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        slow()
+        y = x + 1
+    scale_shown(y, out, 2.0, version=3, stream=stream.cuda_stream)
+    torch.testing.assert_close(out, (x + 1) * 2)
+    with torch.cuda.stream(stream):
+        slow()
+        y = x + 3
+    shared = enceladus.from_dlpack(Shown(y, version=3, stream=stream.cuda_stream))
+    ours = enceladus.zeros(x.numel(), device="cuda:0")
+    scale(shared, ours, 2.0)  # does not wait
+    torch.testing.assert_close(torch.from_dlpack(ours), (x + 3) * 2)
+    for named in (1, 2):
+        scale_shown(x, out, float(named), version=3, stream=named)
+        torch.testing.assert_close(out, x * named)
+
+
+def test_a_thread_without_a_context_passes_arrays_of_the_cuda_array_interface():
+    x = torch.ones(3000, device="cuda")
+    out = torch.zeros_like(x)
+    thread = threading.Thread(target=scale_shown, args=(x, out, 7.0))
+    thread.start()
+    thread.join()
+    assert out.sum().item() == 21000
+
+
+def test_numba_arrays():
+    cuda = pytest.importorskip("numba.cuda")
+    if not cuda.is_available():
+        pytest.skip("this Numba finds no GPU")
+    x, out = cuda.to_device(np.arange(2000, dtype=np.float32)), cuda.device_array(2000, np.float32)
+    scale(x, out, 2.0)
+    assert out.copy_to_host().sum() == 2 * 1999 * 1000
+
+
 def test_jax_arrays_are_read():
     jax = pytest.importorskip("jax")
     x = jax.numpy.arange(2000, dtype="float32")
@@ -172,8 +247,6 @@ def test_jax_arrays_are_read():
 
 
 def test_numpy_arrays_mix_with_gpu_arrays():
-    import numpy as np
-
     x = np.ones(100, np.float32)
     out = torch.zeros(100, device="cuda")
     scale(x, out, 6.0)

@@ -25,9 +25,18 @@ using Pointer = unsigned long long;
 constexpr Result kOutOfMemory = 2;
 constexpr Result kNoDevice = 100;
 
+// Handles count from here, one a device.
+constexpr uintptr_t kFirstContext = 0x1000;
+thread_local std::vector<void*> contexts;
+
+struct Allocation {
+  size_t bytes;
+  int device;
+};
+
 struct State {
   std::mutex mutex;
-  std::map<Pointer, size_t> allocations;
+  std::map<Pointer, Allocation> allocations;
   size_t in_use = 0;
   size_t kept = 0;  // freed to the pool
   bool has_run = false;
@@ -73,7 +82,9 @@ Result allocate(Pointer* memory, size_t bytes) {
   if (s.in_use + s.kept + bytes > total) return kOutOfMemory;
   *memory = reinterpret_cast<Pointer>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   std::memset(reinterpret_cast<void*>(*memory), 0xAB, bytes);
-  s.allocations[*memory] = bytes;
+  const auto context =
+      contexts.empty() ? kFirstContext : reinterpret_cast<uintptr_t>(contexts.back());
+  s.allocations[*memory] = {bytes, static_cast<int>(context - kFirstContext)};
   s.in_use += bytes;
   return 0;
 }
@@ -83,8 +94,8 @@ Result release(Pointer memory) {
   const std::lock_guard lock(s.mutex);
   const auto found = s.allocations.find(memory);
   if (found == s.allocations.end()) return 1;
-  s.in_use -= found->second;
-  s.kept += found->second;
+  s.in_use -= found->second.bytes;
+  s.kept += found->second.bytes;
   std::free(reinterpret_cast<void*>(memory));
   s.allocations.erase(found);
   return 0;
@@ -242,11 +253,10 @@ EXPORT Result cuDeviceGetAttribute(int* value, int which, int) {
 }
 EXPORT Result cuDevicePrimaryCtxRetain(void** context, int device) {
   note("cuDevicePrimaryCtxRetain");
-  *context = reinterpret_cast<void*>(uintptr_t{0x1000} + static_cast<uintptr_t>(device));
+  *context = reinterpret_cast<void*>(kFirstContext + static_cast<uintptr_t>(device));
   return answer("cuDevicePrimaryCtxRetain");
 }
 
-thread_local std::vector<void*> contexts;
 EXPORT Result cuCtxGetCurrent(void** context) {
   *context = contexts.empty() ? nullptr : contexts.back();
   return 0;
@@ -288,6 +298,17 @@ EXPORT Result cuMemFree_v2(Pointer memory) { return release(memory); }
 EXPORT Result cuMemGetInfo_v2(size_t* free, size_t* total) {
   *total = static_cast<size_t>(setting("FAKE_CUDA_MEMORY", 1L << 30));
   *free = *total - state().in_use;
+  return 0;
+}
+// Knows one attribute, the device's ordinal, and what was allocated here.
+EXPORT Result cuPointerGetAttribute(void* value, int attribute, Pointer address) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  auto found = s.allocations.upper_bound(address);
+  if (attribute != 9 || found == s.allocations.begin()) return 1;
+  const auto& [first, allocation] = *--found;
+  if (address >= first + allocation.bytes) return 1;
+  *static_cast<int*>(value) = allocation.device;
   return 0;
 }
 EXPORT Result cuMemHostAlloc(void** memory, size_t bytes, unsigned) {

@@ -60,6 +60,11 @@ def host_view(name: str, value: Any) -> Array:
             return view
     if hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
+    if hasattr(value, "__cuda_array_interface__"):
+        raise TypeError(
+            f"argument `{name}` lies in a GPU's memory, and the interpreter reads arrays of the "
+            "host: pass a NumPy copy of it"
+        )
     raise TypeError(
         f"argument `{name}` of type `{type(value).__name__}` is no array, number or bool"
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from enceladus.arrays import Tensor, from_dlpack
 from enceladus.devices import current_device, synchronize
 
 __all__ = ["ArgumentKey", "Snapshot", "dtype_name", "is_array", "zero"]
@@ -111,8 +112,12 @@ def zero(value: Any) -> None:
         value[...] = 0
     elif hasattr(value, "zero_"):
         _without_gradients(value).zero_()
-    else:
+    elif hasattr(value, "fill_"):
         value.fill_(0)
+    elif (shared := _shared(value)) is not None:
+        shared.fill_(0)
+    else:
+        raise TypeError(f"an array of type {type(value).__name__} cannot be set to zero")
 
 
 def _saver(value: Any) -> Callable[[], Any] | None:
@@ -126,6 +131,17 @@ def _saver(value: Any) -> Callable[[], Any] | None:
         target = _without_gradients(value)
         clone = target.clone()
         return lambda: target.copy_(clone)
+    shared = _shared(value)
+    if shared is None or not shared.writable:
+        return None
+    kept = shared.clone()
+    return lambda: shared.copy_(kept)
+
+
+def _shared(value: Any) -> Tensor | None:
+    """A tensor over the memory of an array whose library we do not know; None where it has none."""
+    if hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"):
+        return from_dlpack(value)
     return None
 
 

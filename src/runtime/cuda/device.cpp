@@ -24,6 +24,8 @@ constexpr int kClock = 13, kMemoryClock = 36, kMemoryBits = 37;
 // Of a multiprocessor.
 constexpr int kThreads = 39, kSharedBytes = 81, kRegisters = 82, kPrograms = 106;
 constexpr int kMinor = 76;
+// CUpointer_attribute.
+constexpr int kPointerOrdinal = 9;
 
 constexpr int64_t kRandomChunk = int64_t{1} << 20;  // elements made on the host at a time
 
@@ -263,5 +265,20 @@ const std::string& unavailable_reason() { return found().problem; }
 bool is_in_use() { return in_use.load() && is_driver_usable(); }
 
 int ordinal(const Device& device) { return static_cast<const CudaDevice&>(device).ordinal(); }
+
+int ordinal_of_memory(const void* address) {
+  int ordinal = -1;
+  const Result result = driver().pointer_attribute(&ordinal, kPointerOrdinal,
+                                                   reinterpret_cast<DevicePointer>(address));
+  if (result != kSuccess)
+    throw DeviceFailure("cuda", "cuPointerGetAttribute answered " + error_text(driver(), result));
+  if (ordinal < 0) throw DeviceFailure("cuda", "cuPointerGetAttribute names no device");
+  return ordinal;
+}
+
+void wait_for(Device& device, void* native_stream) {
+  static_cast<CudaDevice&>(device).default_stream().wait_for(
+      static_cast<StreamHandle>(native_stream));
+}
 
 }  // namespace enceladus::cuda

@@ -19,5 +19,10 @@ bool is_in_use();
 
 // The index that CUDA and DLPack know the device by, which must be of this file.
 int ordinal(const Device& device);
+// The index of the device whose memory the address is of, by the driver. Throws DeviceFailure for
+// memory that the driver does not know.
+int ordinal_of_memory(const void* address);
+// Makes what is queued on a device of this file from now on wait for another library's stream.
+void wait_for(Device& device, void* native_stream);
 
 }  // namespace enceladus::cuda

@@ -216,6 +216,14 @@ void CudaStream::make_wait(StreamHandle stream) {
   order(kLegacyStream, stream);
 }
 
+void CudaStream::wait_for(StreamHandle stream) {
+  if (stream == kLegacyStream) return;
+  const Context::Scope scope(context_);
+  const std::lock_guard lock(mutex_);
+  hand_over();  // what is held was launched before
+  order(stream, kLegacyStream);
+}
+
 void CudaStream::note_stream(StreamHandle stream) {
   if (std::find(foreign_.begin(), foreign_.end(), stream) == foreign_.end())
     foreign_.push_back(stream);

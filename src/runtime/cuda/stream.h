@@ -54,6 +54,8 @@ class CudaStream : public Stream {
 
   // Makes `stream` wait for what is queued here.
   void make_wait(StreamHandle stream);
+  // Makes what is queued here from now on wait for what is in `stream`.
+  void wait_for(StreamHandle stream);
   StreamHandle handle() const { return kLegacyStream; }
   Staging& staging() { return staging_; }
 
