@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 
 import enceladus
-from benchmarks.cuda import columns, compiling, launches, products, rows
+from benchmarks.cuda import columns, compiling, launches, products, rounding, rows
 from benchmarks.cuda.workload import run
 
 
@@ -68,6 +68,11 @@ def markdown(result):
                 f"| {title} | {row['unit']} | {name} | {row['value']:.4g} | {row['us']:.4g} | "
                 f"{ratio} | {row.get('config', '')} |"
             )
+    if result["rounding"]:
+        lines += ["", "| GELU of exact sums, float16 | not the nearest | off by at most, ulp |"]
+        lines += ["|---|---:|---:|"]
+        for name, row in result["rounding"].items():
+            lines.append(f"| {name} | {row['not nearest']:.3%} | {row['ulp']} |")
     if result["launches"]:
         lines += ["", "| launch | host us | device us | round trip us |", "|---|---:|---:|---:|"]
         for name, row in result["launches"].items():
@@ -114,7 +119,7 @@ def main():
     parser.add_argument("--contenders", default="", help="names, apart by commas; all by default")
     options = parser.parse_args()
     torch.manual_seed(0)
-    result = {"machine": machine(), "workloads": {}, "launches": {}, "compile": {}}
+    result = {"machine": machine(), "workloads": {}, "rounding": {}, "launches": {}, "compile": {}}
     print(result["machine"], flush=True)
     wanted = [part for part in options.only.split(",") if part]
     chosen = [name for name in options.contenders.split(",") if name]
@@ -127,6 +132,9 @@ def main():
         print(line(work.title, found), flush=True)
         write(result, options.out)
         torch.cuda.empty_cache()
+    if not wanted or "rounding" in wanted:
+        result["rounding"] = rounding.run()
+        print("rounding", result["rounding"], flush=True)
     if not wanted or "launch" in wanted:
         result["launches"] = launches.run()
         for name, row in result["launches"].items():

@@ -31,6 +31,7 @@ class Workload:
     triton_configs: the same for Triton; those of `configs` where it is None.
     peers: by name, a function of a set.
     slow_peers: the same, of which only those run that `--contenders` names.
+    parts: by name, a function of a set that does a part of the work alone, and its reference.
     before: runs before each call of a kernel (clearing what it adds to).
     our_kernel: name of ours where it is another than Triton's.
     """
@@ -48,6 +49,7 @@ class Workload:
     triton_configs: list | None = None
     peers: dict = field(default_factory=dict)
     slow_peers: dict = field(default_factory=dict)
+    parts: dict = field(default_factory=dict)
     before: Callable | None = None
     our_kernel: str | None = None
 
@@ -170,12 +172,13 @@ def run(work, rounds, contenders=None):
             if "is lost" in str(problem):
                 raise
     slow = {name: peer for name, peer in work.slow_peers.items() if name in (contenders or ())}
-    for name, peer in {**work.peers, **slow}.items():
+    others = {name: (peer, work.reference) for name, peer in {**work.peers, **slow}.items()}
+    for name, (peer, reference) in {**others, **work.parts}.items():
         if contenders and name not in contenders:
             continue
         try:
             calls = [lambda given=given, peer=peer: peer(given) for given in sets]
-            error = relative_error(calls[0](), work.reference(sets[0]))
+            error = relative_error(calls[0](), reference(sets[0]))
             if error > work.tolerance:
                 raise RuntimeError(f"relative error {error:.2e}")
             plans[name] = Plan(calls)
