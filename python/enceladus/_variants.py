@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from enceladus import _core, _environment
+from enceladus import _core, _early_compiler, _environment
 from enceladus._cache import CacheEntry, Spec, Specialized, entry_of
 from enceladus._dependencies import Record, expand, function_records
 from enceladus.compiled import CompiledKernel
@@ -93,6 +93,8 @@ class Variants:
         else:
             artifact, records = loaded
             path = None
+        if artifact.target == "cuda":
+            _early_compiler.note_kernel(is_new=loaded is None)
         for sentence in artifact.warnings:
             warnings.warn(sentence, RuntimeWarning, stacklevel=4)
         compiled = CompiledKernel(artifact, records, timings)

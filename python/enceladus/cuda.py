@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 
-from enceladus import _core
+from enceladus import _core, _early_compiler
 from enceladus._hand_written import HandWrittenKernel, Parameter, split_arguments
 
 __all__ = ["CudaKernel", "cuda_kernel"]
@@ -65,6 +65,7 @@ class CudaKernel(HandWrittenKernel):
         if not 0 <= operator.index(shared_bytes) < 2**31:
             raise ValueError(f"shared_bytes={shared_bytes!r} for `{name}`: from 0 to 2147483647")
         super().__init__(source, name, read_parameters(source, name))
+        _early_compiler.note_hand_written()
         self._kernel = _core.TextKernel.cuda(name, source, self._described(), shared_bytes)
 
 

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from enceladus import _core, _environment
+from enceladus import _core, _early_compiler, _environment
 from enceladus._dependencies import static_digest
 from enceladus._parameters import Parameter, parameters_of
 from enceladus._source import source_of
@@ -68,6 +68,7 @@ class JITFunction(_core.KernelBase):
         self.__doc__ = function.__doc__
         self.source = source.text
         self.filename = source.filename
+        _early_compiler.note_source(source.filename)
         self.first_line = source.first_line
         self.indent = source.indent
         self.interpret = interpret

@@ -18,6 +18,7 @@
 #include "ir/printer.h"
 #include "ir/verifier.h"
 #include "pipeline/compile.h"
+#include "runtime/cuda/early_compiler.h"
 #include "runtime/cuda/nvrtc.h"
 #include "support/check.h"
 #include "support/deep_stack.h"
@@ -142,14 +143,17 @@ auto on_deep_stack(const Work& work) {
 }
 
 nb::tuple compile_here(nb::handle function, const nb::list& specs, const nb::dict& options) {
+  pipeline::CompileOptions compiler_options = compile_options(options);
+  const bool is_cuda = compiler_options.target == "cuda";
+  if (is_cuda) {
+    find_cuda_libraries();
+    cuda::load_compiler_early();
+  }
   auto start = std::chrono::steady_clock::now();
   frontend::FrontendResult built = run_frontend(function, specs, options);
   std::chrono::duration<double, std::milli> frontend_time =
       std::chrono::steady_clock::now() - start;
-  pipeline::CompileOptions compiler_options = compile_options(options);
   const auto architecture = option<std::string>(options, "architecture", "sm_90a");
-  const bool is_cuda = compiler_options.target == "cuda";
-  if (is_cuda) find_cuda_libraries();
   pipeline::CompileResult result;
   {
     nb::gil_scoped_release unlocked;

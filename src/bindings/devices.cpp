@@ -85,9 +85,19 @@ const std::vector<Device*>& devices_without_cuda() {
 
 bool is_cuda(const std::string& name) { return name.rfind("cuda", 0) == 0; }
 
-// A CUDA device loads the compiler when it starts, for which it needs to know where that lies.
+void foresee_compilation() {
+  static bool is_done = false;
+  if (std::exchange(is_done, true)) return;
+  nb::object is_likely = nb::module_::import_("enceladus._early_compiler").attr("is_likely")();
+  if (nb::cast<bool>(is_likely)) cuda::expect_compilation();
+}
+
+// A CUDA device may load the compiler when it starts, for which it needs to know where that lies.
 Device& known(Device& device) {
-  if (device.kind() == DeviceKind::kCuda) find_cuda_libraries();
+  if (device.kind() == DeviceKind::kCuda) {
+    find_cuda_libraries();
+    foresee_compilation();
+  }
   return device;
 }
 

@@ -21,6 +21,8 @@ struct Nvrtc {
   int (*cubin)(Program, char*);
   int (*destroy)(Program*);
   const char* (*error_string)(int);
+  // Null where NVRTC is older. Called now and then by a compilation, which ends where it answers 1.
+  int (*set_callback)(Program, int (*callback)(void* payload, void*), void* payload);
 };
 
 template <class Function>
@@ -45,6 +47,8 @@ Nvrtc load_nvrtc() {
   bind(library, "nvrtcGetCUBIN", table.cubin);
   bind(library, "nvrtcDestroyProgram", table.destroy);
   bind(library, "nvrtcGetErrorString", table.error_string);
+  table.set_callback =
+      reinterpret_cast<decltype(table.set_callback)>(find_symbol(library, "nvrtcSetFlowCallback"));
   load_matching(folder_of(reinterpret_cast<const void*>(table.create)), "libnvrtc-builtins.so");
   return table;
 }
@@ -85,13 +89,19 @@ int number_before(const std::string& log, const std::string& words) {
   return start == end ? -1 : std::atoi(log.c_str() + start);
 }
 
-std::atomic<bool> is_wanted{false};
+std::atomic<bool> is_warming_over{false};
+
+enum class Purpose : uint8_t { kKernel, kWarming };
 
 CompiledText compile_now(const std::string& text, const std::string& name,
-                         const std::string& architecture) {
+                         const std::string& architecture, Purpose purpose) {
   ProgramOwner owner;
   check(nvrtc().create(&owner.program, text.c_str(), (name + ".cu").c_str(), 0, nullptr, nullptr),
         "nvrtcCreateProgram");
+  if (purpose == Purpose::kWarming && nvrtc().set_callback)
+    nvrtc().set_callback(
+        owner.program, [](void*, void*) { return static_cast<int>(is_warming_over.load()); },
+        nullptr);
   const std::string target = "--gpu-architecture=" + architecture;
   // Without what kernels do not use (textures, the runtime's functions): a sixth less time for a
   // small kernel. NVRTC before 12.4 does not know the option.
@@ -123,8 +133,8 @@ CompiledText compile_now(const std::string& text, const std::string& name,
 
 CompiledText compile_text(const std::string& text, const std::string& name,
                           const std::string& architecture) {
-  is_wanted.store(true);
-  return compile_now(text, name, architecture);
+  stop_warming();
+  return compile_now(text, name, architecture, Purpose::kKernel);
 }
 
 // What our kernels' text is made of, so that what it takes of the library is in memory.
@@ -153,8 +163,11 @@ extern "C" __global__ void __launch_bounds__(128) warming(const float* x, float*
 void load_compiler() { nvrtc(); }
 
 void warm_compiler(const std::string& architecture) {
-  if (!is_wanted.load()) compile_now(kWarmingText, "warming", architecture);
+  if (!is_warming_over.load())
+    compile_now(kWarmingText, "warming", architecture, Purpose::kWarming);
 }
+
+void stop_warming() { is_warming_over.store(true); }
 
 void compile_artifact(Artifact& artifact, const std::string& architecture) {
   const std::string* text = nullptr;

@@ -23,10 +23,12 @@ CompiledText compile_text(const std::string& text, const std::string& name,
 // Loads NVRTC, if nobody has yet; throws as `compile_text`.
 void load_compiler();
 
-// Compiles a small kernel of many kinds of statements for nothing, unless another is wanted
-// already.
+// Compiles a small kernel of many kinds of statements for nothing, until `compile_text` or
+// `stop_warming` is called; an NVRTC before 12.8 cannot be stopped once it has begun. Throws as
+// `compile_text`, also where it was stopped.
 extern const char* const kWarmingText;
 void warm_compiler(const std::string& architecture);
+void stop_warming();
 
 // Fills in an artifact's binary, registers and spills from its stage "cuda".
 void compile_artifact(Artifact& artifact, const std::string& architecture);

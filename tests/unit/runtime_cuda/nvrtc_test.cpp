@@ -31,7 +31,9 @@ TEST(Nvrtc, gives_a_cubin_and_the_registers_of_the_kernel) {
 
 TEST(Nvrtc, starts_early_beside_a_compilation_and_once) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  expect_compilation();
   for (int i = 0; i < 2; ++i) start_compiler_early("sm_90a");
+  load_compiler_early();
   EXPECT_GT(compile_text(kScale, "scale", "sm_90a").registers, 0);
   for (int i = 0; i < 2; ++i) wait_for_early_compiler();
 }
