@@ -1,11 +1,14 @@
 """Launch costs: host time of an asynchronous launch, tiny kernels on the device, a round trip; and
-what the driver itself can do from C++."""
+what the driver itself can do from C++. All in a process of their own, as the caller's may hold the
+memory and the threads of other workloads."""
 
 import ctypes
+import json
 import os
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -98,7 +101,7 @@ class Floor:
             self._prepare(waits=way in EARLY)
             times = (ctypes.c_double * 2)()
             if error := self._library.launch_floor(COUNT, way, times):
-                print(f"{name}: the driver answered {error}", flush=True)
+                print(f"{name}: the driver answered {error}", file=sys.stderr)
                 continue
             found[name] = {"host us": times[0], "device us": times[1]}
         return found
@@ -148,6 +151,15 @@ def round_trip_us(call, wait):
 
 def run():
     """Rows by contender: {"host us", "device us", "round trip us"}."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.cuda.launches"], stdout=subprocess.PIPE, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(f"the launches ended with {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def run_here():
     n = 1024
     x, y, out = (torch.randn(n, device="cuda") for _ in range(3))
     a, b, c = (enceladus.randn(n, device="cuda:0") for _ in range(3))
@@ -173,7 +185,7 @@ def run():
             rows = floor.rows()
             bursts = {WAYS[0]: floor.burst(), **bursts}
         except RuntimeError as error:
-            print(error, flush=True)
+            print(error, file=sys.stderr)
         times = host_us(bursts)
     for name, call in contenders.items():
         wait = enceladus.synchronize if "Tensor" in name else torch.cuda.synchronize
@@ -181,3 +193,7 @@ def run():
     for name, microseconds in times.items():
         rows[name]["host us"] = microseconds
     return rows
+
+
+if __name__ == "__main__":
+    print(json.dumps(run_here()))
