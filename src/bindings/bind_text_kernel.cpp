@@ -11,6 +11,7 @@
 
 #include "bindings/argument_view.h"
 #include "bindings/bindings.h"
+#include "bindings/device_start.h"
 #include "bindings/devices.h"
 #include "bindings/host_memory.h"
 #include "bindings/launch_errors.h"
@@ -142,6 +143,7 @@ void TextKernel::add_array(size_t index, PyObject* value, Arguments& arguments) 
 Kernel& TextKernel::loaded(Device& device) {
   Ref<Kernel>& kernel = kernels_[&device];
   if (kernel) return *kernel;
+  const DeviceStart start(device);
   if (is_cuda_) find_cuda_libraries();
   Artifact artifact = artifact_;
   artifact.target = device.name();

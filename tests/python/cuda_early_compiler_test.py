@@ -1,5 +1,5 @@
-"""When NVRTC is made ready before the first launch, and what an exit does meanwhile: the driver is
-the stand-in of conftest, NVRTC the real one."""
+"""What of CUDA is started before the first launch and beside its compilation, and what an exit does
+meanwhile: the driver is the stand-in of conftest, NVRTC the real one."""
 
 import os
 import signal
@@ -82,6 +82,53 @@ def test_a_cache_that_cannot_be_written_is_no_error(run, tmp_path):
             "128.0",
             "nvrtc",
         ]
+
+
+ON_THE_HOST = """
+import os, time
+import numpy as np
+import enceladus
+from enceladus import _variants
+from kernels import *
+
+def has_context():
+    return "cuDevicePrimaryCtxRetain" in open(os.environ["FAKE_CUDA_JOURNAL"]).read()
+
+def compile_once_there_is_a_context(*arguments):
+    end = time.monotonic() + 60
+    while not has_context() and time.monotonic() < end:
+        time.sleep(0.01)
+    print(has_context())
+    return compile_now(*arguments)
+
+compile_now = _variants.compile_now
+_variants.compile_now = compile_once_there_is_a_context
+x = np.ones(64, np.float32)
+"""
+
+
+def test_the_device_starts_beside_the_first_compilation(run):
+    assert run(
+        ON_THE_HOST + "add_kernel[(1,)](x, x, x, 64, BLOCK=64)\nprint(x.sum())",
+        ENCELADUS_DEVICE="cuda:0",
+    ) == ["True", "128.0", "nvrtc"]
+
+
+def test_what_a_start_beside_a_compilation_meets_is_raised_by_the_launch(run_on_fake_cuda):
+    out = run_on_fake_cuda(
+        KERNEL
+        + """
+x = np.ones(64, np.float32)
+for _ in range(2):
+    try:
+        add_kernel[(1,)](x, x, x, 64, BLOCK=64)
+    except enceladus.CudaError as error:
+        print(error)
+""",
+        FAKE_CUDA_FAIL="cuDevicePrimaryCtxRetain=700",
+    )
+    assert len(out.splitlines()) == 2
+    assert all("cuDevicePrimaryCtxRetain answered" in line for line in out.splitlines())
 
 
 @pytest.mark.parametrize("wait", [0, 10, 30, 40, 50, 80])
