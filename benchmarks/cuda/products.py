@@ -154,7 +154,7 @@ def bias_gelu(size, dtype, short=False):
                 s["bias"], s["a"], s["b"], use_gelu=True
             )
         },
-        parts={"enceladus, no epilogue": (without, product)},
+        parts={"enceladus without epilogue": (without, product)},
     )
 
 
