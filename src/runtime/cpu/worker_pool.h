@@ -1,13 +1,13 @@
 // The worker pool: runs numbered tasks on the calling thread and on workers that claim them.
 //
 // Protocol. `epoch_` is odd while a section is open. The caller writes the section's fields, opens
-// it (epoch + 1), claims tasks from `next_` like every worker, closes it (epoch + 1) once the
-// counter is used up, and then waits only until `active_` is zero: for tasks that were claimed,
-// never for a worker to arrive. A worker that sees an odd epoch announces itself in `active_` and
-// looks at the epoch again. All four accesses are sequentially consistent, so either the worker
-// sees that the section has closed and leaves without touching it, or the caller sees the worker in
-// `active_`; the fields are therefore written only while nobody reads them, and the caller's reads
-// after the wait see all that the tasks wrote (release by the worker's decrement).
+// it (epoch + 1), claims tasks like every worker, closes it (epoch + 1) once all are claimed, and
+// then waits only until `active_` is zero: for tasks that were claimed, never for a worker to
+// arrive. A worker that sees an odd epoch announces itself in `active_` and looks at the epoch
+// again. All four accesses are sequentially consistent, so either the worker sees that the section
+// has closed and leaves without touching it, or the caller sees the worker in `active_`; the fields
+// are therefore written only while nobody reads them, and the caller's reads after the wait see all
+// that the tasks wrote (release by the worker's decrement).
 // A worker without work spins for `kSpinTime`, then announces itself in `parked_` and sleeps on
 // `epoch_`; the caller opens first and looks at `parked_` after, so no wake-up is lost.
 // Claims. The tasks are cut into parts of neighbours, as many as threads where there are enough.
