@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include <array>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +10,7 @@
 
 #include "bindings/argument_view.h"
 #include "bindings/devices.h"
+#include "bindings/launch_errors.h"
 #include "bindings/python_buffer.h"
 #include "runtime/common/failure.h"
 #include "runtime/cuda/device.h"
@@ -28,11 +29,9 @@ constexpr int kOldestVersion = 2, kNewestVersion = 3;
   throw ArgumentProblem(kind, problem);
 }
 
-std::string shown(nb::handle value) { return nb::cast<std::string>(nb::str(nb::repr(value))); }
-
 // "has shape=(2, 3) in its __cuda_array_interface__".
 std::string entry(const char* key, nb::handle value) {
-  return std::string("has ") + key + "=" + shown(value) + " in its " + kName;
+  return std::string("has ") + key + "=" + short_repr(value.ptr()) + " in its " + kName;
 }
 
 nb::object find_interface(nb::handle object) {
@@ -114,19 +113,11 @@ DType required_dtype(const nb::dict& interface) {
   return *dtype;
 }
 
-Strided required_layout(const nb::dict& interface, int64_t element) {
-  const nb::object shape = required_entry(interface, "shape");
-  Strided layout;
-  try {
-    layout = contiguous(integers("shape", shape));
-  } catch (const std::invalid_argument& problem) {
-    refuse(Kind::kValue, entry("shape", shape) + ": " + problem.what());
-  }
-  const nb::object given = optional_entry(interface, "strides");
-  if (given.is_none()) return layout;
+void set_strides(const nb::object& given, int64_t element, Strided& layout) {
   const std::vector<int64_t> strides = integers("strides", given);
   if (strides.size() != static_cast<size_t>(layout.rank))
-    refuse(Kind::kValue, entry("strides", given) + ", but the shape " + shown(shape) + " has " +
+    refuse(Kind::kValue, entry("strides", given) + ", but the shape " +
+                             shape_text(layout.shape_span()) + " has " +
                              std::to_string(layout.rank) + " axes");
   for (size_t axis = 0; axis < strides.size(); ++axis) {
     if (strides[axis] % element && layout.shape[axis] > 1)
@@ -134,7 +125,19 @@ Strided required_layout(const nb::dict& interface, int64_t element) {
                                " is no multiple of the element size; pass a copy");
     layout.strides[axis] = strides[axis] / element;
   }
-  return layout;
+}
+
+Strided required_layout(const nb::dict& interface, int64_t element) {
+  const nb::object shape = required_entry(interface, "shape");
+  const nb::object strides = optional_entry(interface, "strides");
+  try {
+    Strided layout = contiguous(integers("shape", shape));
+    if (!strides.is_none()) set_strides(strides, element, layout);
+    check_reach(layout, element);
+    return layout;
+  } catch (const std::invalid_argument& problem) {
+    refuse(Kind::kValue, entry("shape", shape) + ": " + problem.what());
+  }
 }
 
 // Sets address and whether it may be written.
@@ -192,7 +195,8 @@ std::optional<TensorObject> import_cuda_array(nb::handle object) {
   const nb::object found = find_interface(object);
   if (!found.is_valid()) return std::nullopt;
   if (!nb::isinstance<nb::dict>(found))
-    refuse(Kind::kType, std::string("has a ") + kName + " that is no dict: " + shown(found));
+    refuse(Kind::kType,
+           std::string("has a ") + kName + " that is no dict: " + short_repr(found.ptr()));
   const nb::dict interface = nb::borrow<nb::dict>(found);
   check_version(interface);
   check_mask(interface);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <stdexcept>
 
 #include "bindings/argument_view.h"
 #include "bindings/devices.h"
+#include "bindings/launch_errors.h"
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
 
@@ -95,7 +97,11 @@ nb::object request_capsule(nb::handle object, const Device& device) {
 }
 
 Device& device_of(nb::handle object) {
-  nb::tuple device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
+  const nb::object named = object.attr("__dlpack_device__")();
+  if (!nb::isinstance<nb::tuple>(named))
+    throw ArgumentProblem(ArgumentProblem::Kind::kType,
+                          "has a __dlpack_device__ that is no tuple: " + short_repr(named.ptr()));
+  const auto device = nb::borrow<nb::tuple>(named);
   const int type = nb::cast<int>(nb::int_(device[0]));
   if (type == dlpack::kCpu || type == dlpack::kPinned) return cpu::device();
   if (type == dlpack::kCuda || type == dlpack::kManaged)
@@ -107,10 +113,14 @@ Device& device_of(nb::handle object) {
                             ", which kernels cannot reach; copy it to the CPU first");
 }
 
-Strided layout_of(const dlpack::Tensor& source) {
+Strided required_layout(const dlpack::Tensor& source, int64_t element) try {
   Strided layout = contiguous({source.shape, static_cast<size_t>(source.rank)});
   if (source.strides) std::copy_n(source.strides, source.rank, layout.strides);
+  check_reach(layout, element);
   return layout;
+} catch (const std::invalid_argument& problem) {
+  throw ArgumentProblem(ArgumentProblem::Kind::kValue,
+                        std::string("cannot be taken: ") + problem.what());
 }
 
 DType required_dtype(const dlpack::ElementType& type) {
@@ -136,7 +146,7 @@ TensorObject take_over(Managed* managed, Device& device, bool writable) {
     first = place->data();
   }
   tensor.data = static_cast<char*>(first) + source.byte_offset;
-  tensor.set_layout(layout_of(source));
+  tensor.set_layout(required_layout(source, byte_size(tensor.dtype)));
   tensor.storage = Ref<DlpackBuffer<Managed>>::adopt(
       new DlpackBuffer<Managed>(managed, std::move(place), reinterpret_cast<void*>(tensor.low),
                                 static_cast<int64_t>(tensor.high - tensor.low)));

@@ -207,6 +207,9 @@ REFUSED = [
     ({"shape": (2.5,)}, "TypeError", "must hold 64-bit integers"),
     ({"shape": (-1,)}, "ValueError", "shape=(-1,) in its __cuda_array_interface__: "),
     ({"shape": (1,) * 17}, "ValueError", "16"),
+    ({"shape": (0, -1), "strides": None}, "ValueError", "negative extent in shape (0, -1)"),
+    ({"shape": (2**62,)}, "ValueError", "reach further than memory does"),
+    ({"strides": (2**62,)}, "ValueError", "reach further than memory does"),
     ({"strides": (4, 4)}, "ValueError", "strides=(4, 4) in its __cuda_array_interface__, but the"),
     ({"strides": (6,)}, "ValueError", "6 is no multiple of the element size"),
     ({"strides": (-4,)}, "ValueError", "has a negative stride"),
@@ -230,24 +233,30 @@ class Failing:
     @property
     def __cuda_array_interface__(self):
         raise RuntimeError("no stream yet")
+class Unwritable:
+    def __repr__(self):
+        return "\\udc80"
+class Nameless:
+    __cuda_array_interface__ = dict(version=Unwritable())
 class Without:
     @property
     def __cuda_array_interface__(self):
         raise AttributeError("not on a GPU")
-for array in (Broken(), Failing(), Without()):
+for array in (Broken(), Failing(), Nameless(), Without()):
     try:
         add_kernel[(1,)](x, array, x, 64, BLOCK=64)
     except TypeError as error:
         print(error)
 """
     )
-    *lines, broken, failing, without = out.splitlines()
+    *lines, broken, failing, nameless, without = out.splitlines()
     assert len(lines) == len(REFUSED)
     for (changes, kind, words), line in zip(REFUSED, lines, strict=True):
         assert line.startswith(f"{kind} argument `y_ptr` of `add_kernel` "), (changes, line)
         assert words in line, (changes, line)
     assert "has a __cuda_array_interface__ that is no dict: 3" in broken
     assert "cannot be read: no stream yet" in failing
+    assert "has version=Unwritable in its __cuda_array_interface__" in nameless
     assert "pass an array (enceladus.Tensor, NumPy, torch)" in without
 
 

@@ -1,6 +1,7 @@
 #include "runtime/common/strided.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace enceladus {
@@ -12,16 +13,16 @@ void check_rank(size_t rank) {
                                 " axes, got " + std::to_string(rank));
 }
 
+// Axes without elements are no way around the limit: strides are products of the others.
 int64_t checked_product(std::span<const int64_t> shape) {
   int64_t count = 1;
   bool overflow = false;
   for (int64_t extent : shape) {
     if (extent < 0) throw std::invalid_argument("negative extent in shape " + shape_text(shape));
-    if (extent == 0) return 0;
-    overflow |= __builtin_mul_overflow(count, extent, &count);
+    overflow |= __builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count);
   }
   if (overflow) throw std::invalid_argument("shape " + shape_text(shape) + " is too large");
-  return count;
+  return std::ranges::count(shape, 0) > 0 ? 0 : count;
 }
 
 }  // namespace
@@ -70,6 +71,21 @@ OffsetRange offset_range(const Strided& array) {
     (reach < 0 ? range.low : range.high) += reach;
   }
   return range;
+}
+
+void check_reach(const Strided& array, int64_t element_bytes) {
+  if (element_count(array) == 0) return;
+  int64_t farthest = -element_bytes;  // negative, as every int64_t has a negative amount
+  bool overflow = false;
+  for (int axis = 0; axis < array.rank; ++axis) {
+    int64_t reach = 0;
+    overflow |= __builtin_mul_overflow(array.shape[axis] - 1, array.strides[axis], &reach);
+    overflow |= __builtin_mul_overflow(reach, element_bytes, &reach);
+    overflow |= __builtin_add_overflow(farthest, reach < 0 ? reach : -reach, &farthest);
+  }
+  if (overflow || farthest == std::numeric_limits<int64_t>::min())
+    throw std::invalid_argument("elements at the strides " + shape_text(array.strides_span()) +
+                                " reach further than memory does");
 }
 
 Strided complete_shape(std::span<const int64_t> shape, int64_t count) {

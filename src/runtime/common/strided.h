@@ -36,6 +36,9 @@ struct OffsetRange {
   int64_t high = 0;
 };
 OffsetRange offset_range(const Strided& array);
+// Throws std::invalid_argument where elements of so many bytes span 2^63 bytes or more, for
+// layouts that others wrote.
+void check_reach(const Strided& array, int64_t element_bytes);
 
 // The same elements in C order under another shape of equally many, without a copy; nullopt where
 // that is impossible. At most one extent may be -1 and is then computed: see `complete_shape`.

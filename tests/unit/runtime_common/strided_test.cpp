@@ -38,7 +38,21 @@ TEST(Strided, refuses_shapes_that_cannot_be) {
   EXPECT_THROW(contiguous(std::vector<int64_t>(17, 1)), std::invalid_argument);
   EXPECT_THROW(contiguous(std::vector<int64_t>{int64_t{1} << 40, int64_t{1} << 40}),
                std::invalid_argument);
+  EXPECT_THROW(contiguous(std::vector<int64_t>{0, -1}), std::invalid_argument);
+  EXPECT_THROW(contiguous(std::vector<int64_t>{0, int64_t{1} << 40, int64_t{1} << 40}),
+               std::invalid_argument);
   EXPECT_EQ(element_count(contiguous(std::vector<int64_t>{int64_t{1} << 40, 0})), 0);
+}
+
+TEST(Strided, refuses_layouts_that_reach_further_than_memory) {
+  constexpr int64_t kFar = int64_t{1} << 61;
+  EXPECT_THROW(check_reach(make({kFar}, {1}), 4), std::invalid_argument);
+  EXPECT_THROW(check_reach(make({5}, {kFar}), 1), std::invalid_argument);
+  EXPECT_THROW(check_reach(make({2}, {4 * -kFar}), 1), std::invalid_argument);
+  EXPECT_THROW(check_reach(make({2, 2, 2, 2}, {kFar, kFar, -kFar, -kFar}), 1),
+               std::invalid_argument);
+  EXPECT_NO_THROW(check_reach(make({kFar}, {1}), 2));
+  EXPECT_NO_THROW(check_reach(make({1, 0}, {4 * -kFar, kFar}), 8));
 }
 
 TEST(Strided, offset_range_covers_negative_strides) {
