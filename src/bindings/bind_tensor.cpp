@@ -19,6 +19,7 @@
 #include "bindings/numpy_view.h"
 #include "bindings/python_buffer.h"
 #include "bindings/tensor.h"
+#include "bindings/torch_view.h"
 #include "runtime/cpu/device.h"
 
 namespace enceladus {
@@ -99,6 +100,10 @@ nb::object metal_tensor_from_numpy(nb::handle object, const std::string& name) {
 
 // Of any library's array, by DLPack or `__cuda_array_interface__`.
 nb::object tensor_from_exchange(nb::handle object) {
+  if (is_torch_tensor(object.ptr())) {  // torch exports what it negates, and addresses of nothing
+    ArgumentView view;
+    view_torch_tensor(object.ptr(), &view);
+  }
   if (nb::hasattr(object, "__dlpack__")) return make_tensor(import_dlpack(object));
   if (std::optional<TensorObject> tensor = import_cuda_array(object))
     return make_tensor(std::move(*tensor));

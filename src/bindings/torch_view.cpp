@@ -7,6 +7,7 @@
 
 #include "bindings/devices.h"
 #include "bindings/dlpack.h"
+#include "bindings/launch_errors.h"
 #include "bindings/torch_layout.h"
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
@@ -30,6 +31,7 @@ struct TorchNames {
   PyObject* is_neg = PyUnicode_InternFromString("is_neg");
   PyObject* is_contiguous = PyUnicode_InternFromString("is_contiguous");
   PyObject* numel = PyUnicode_InternFromString("numel");
+  PyObject* storage_offset = PyUnicode_InternFromString("storage_offset");
   PyObject* raw_stream = nullptr;  // torch._C._cuda_getCurrentRawStream, where torch has CUDA
   std::array<PyObject*, kDTypeCount> dtypes{};
 };
@@ -114,6 +116,21 @@ void refuse_negated(PyObject* object) {
   if (call(object, names()->is_neg).ptr() != Py_True) return;
   throw ArgumentProblem(Kind::kValue,
                         "is a view that torch negates lazily: pass `.resolve_neg()` of it");
+}
+
+// Subclasses that only describe other tensors, what torch's tracers pass, and tensors whose storage
+// was freed have elements but no memory: their address is null, or their offset in nothing.
+// Programs have none of theirs in the lowest 4 GB, as a rule; where they do, asking torch costs
+// time only.
+void refuse_missing_memory(PyObject* object, const ArgumentView& view) {
+  if (view.low >> 32 != 0 || view.low == view.high) return;
+  if (view.low != 0) {
+    const auto offset = nb::cast<uint64_t>(call(object, names()->storage_offset));
+    if (view.low != offset * static_cast<uint64_t>(byte_size(view.dtype))) return;
+  }
+  throw ArgumentProblem(Kind::kValue, "is a torch tensor (" + type_name(object) +
+                                          ") that has no memory: it was freed, or this stands for "
+                                          "other tensors; pass one that holds its elements");
 }
 
 // The exchange API's view: one call instead of five attributes. False where it has none to give,
@@ -201,13 +218,14 @@ bool is_torch_tensor(PyObject* object) {
 void view_torch_tensor(PyObject* object, ArgumentView* view) {
   view->origin = ArgumentOrigin::kTorch;
   view->writable = true;
-  if (view_by_exchange(object, view)) return;
+  if (view_by_exchange(object, view)) return refuse_missing_memory(object, *view);
   refuse_negated(object);
   view_device(object, view);
   if (!view->foreign_buffer && view->device) view->data = address_of(object);
   view->dtype = torch_dtype(object);
   view->low = reinterpret_cast<uint64_t>(view->data);
   view->high = view->low + torch_extent(object, view->dtype);
+  if (!view->foreign_buffer) refuse_missing_memory(object, *view);
 }
 
 std::optional<void*> torch_stream(const Device& device) {

@@ -12,7 +12,8 @@ namespace enceladus {
 
 bool is_torch_tensor(PyObject* object);
 // For objects that `is_torch_tensor` accepts. A tensor that requires gradients is taken as it is,
-// as Triton takes it. Throws ArgumentProblem for devices other than CPUs, NVIDIA and Apple GPUs.
+// as Triton takes it. Throws ArgumentProblem for devices other than CPUs, NVIDIA and Apple GPUs,
+// for views that torch negates lazily and for tensors that have no memory.
 void view_torch_tensor(PyObject* object, ArgumentView* view);
 
 // The stream on which torch works in this thread, of a device on which one of its tensors lies;

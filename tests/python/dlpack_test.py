@@ -14,6 +14,7 @@ import enceladus
 from enceladus import _core
 
 torch = pytest.importorskip("torch")
+FakeTensorMode = pytest.importorskip("torch._subclasses").FakeTensorMode
 
 
 def view(array):
@@ -109,7 +110,7 @@ def test_foreign_devices_and_types_are_errors():
     with pytest.raises(TypeError, match="no __dlpack__"):
         enceladus.from_dlpack([1])
     with pytest.raises(TypeError, match="DLPack elements"):
-        enceladus.from_dlpack(torch.zeros(2, dtype=torch.complex64))
+        enceladus.from_dlpack(np.zeros(2, np.complex64))
 
 
 def test_a_launch_sees_each_library_alike():
@@ -205,6 +206,53 @@ def test_torch_is_asked_where_it_does_not_show_how_its_tensors_are_laid_out():
     command = [sys.executable, "-c", textwrap.dedent(text)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert "torch negates lazily" in done.stdout, done.stderr
+
+
+def freed(tensor):
+    tensor.untyped_storage().resize_(0)
+    return tensor
+
+
+def fake(tensor):
+    with FakeTensorMode():
+        return torch.empty(tensor.shape)
+
+
+WITHOUT_MEMORY = {
+    "freed": lambda x: freed(x),
+    "freed parameter": lambda x: torch.nn.Parameter(freed(x)),
+    "zeros of derivatives": lambda x: torch._efficientzerotensor(x.shape),
+    "functional": lambda x: torch._to_functional_tensor(x),
+    "fake": lambda x: fake(x),
+    "fake view": lambda x: fake(x)[5:],
+    "jagged": lambda x: torch.nested.nested_tensor([x, x[1:]], layout=torch.jagged),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", WITHOUT_MEMORY)
+def test_tensors_of_torch_without_memory_are_refused(name):
+    """Kernels read address 0, or an offset from it."""
+    tensor = WITHOUT_MEMORY[name](torch.ones(16))
+    for take in (_core.describe_argument, enceladus.from_dlpack):
+        with pytest.raises(ValueError, match=r"is a torch tensor \(\w+\) that has no memory"):
+            take(tensor)
+    assert view(freed(torch.ones(0)))[2] == 0
+
+
+def test_what_torch_negates_lazily_is_no_tensor_of_ours():
+    """Torch exports such a view by DLPack as if it were not negated."""
+    lazy = torch.ones(3, dtype=torch.complex64).conj().imag
+    with pytest.raises(ValueError, match="the array is a view that torch negates lazily"):
+        enceladus.from_dlpack(lazy)
+    assert enceladus.from_dlpack(lazy.resolve_neg()).tolist() == [0, 0, 0]
+
+
+def test_what_only_looks_like_an_array_is_refused():
+    """What torch's tracer passes has every attribute, and gives another of its kind for each."""
+    proxy = torch.fx.Proxy(torch.fx.Graph().placeholder("x"))
+    with pytest.raises(TypeError, match="has a __dlpack_device__ that is no tuple: Proxy"):
+        _core.describe_argument(proxy)
 
 
 def test_negative_strides_of_a_tensor_are_refused_too():
