@@ -14,6 +14,10 @@ struct CpuScratchHeader {
   // is known to be stale.
   uint64_t generation;
   int32_t start[3];  // the first program's place in the grid, by axis
+  // The kernel sets it to the generation where it has left counts in this scratch. Once no program
+  // of the launch runs any more, the runtime calls the entry with no programs: it adds them to
+  // memory.
+  uint64_t counted_in;
 };
 static_assert(sizeof(CpuScratchHeader) <= kScratchHeaderBytes);
 
@@ -44,10 +48,12 @@ struct CpuLaunch {
   uint64_t ticket;
 };
 
-// Runs programs [first, last), at least one, in the artifact's walk order. `scratch` is 64-byte
-// aligned memory of this worker: kScratchHeaderBytes that start with a CpuScratchHeader, then the
-// kernel's own artifact.scratch_bytes. Non-temporal stores, which a kernel makes under
-// kCpuFlagStreaming, are not fenced: the caller does that.
+// Runs programs [first, last) in the artifact's walk order; there are none only where the scratch
+// holds counts of this launch, and then `start` is the number of the thread whose scratch it is,
+// and how many threads there are. `scratch` is 64-byte aligned memory of this worker:
+// kScratchHeaderBytes that start with a CpuScratchHeader, then the kernel's own
+// artifact.scratch_bytes. Non-temporal stores, which a kernel makes under kCpuFlagStreaming, are
+// not fenced: the caller does that.
 using CpuEntry = void (*)(const CpuLaunch* launch, int64_t first, int64_t last, void* scratch);
 
 }  // namespace enceladus

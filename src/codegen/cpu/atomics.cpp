@@ -4,6 +4,7 @@
 #include "codegen/cpu/elementwise.h"
 #include "codegen/cpu/ir_loops.h"
 #include "codegen/cpu/lane_loop.h"
+#include "codegen/cpu/tally_emitter.h"
 
 namespace enceladus::cpu {
 namespace {
@@ -137,12 +138,26 @@ class AtomicEmitter {
   llvm::Align alignment_;
 };
 
+// What the tally does not hold is added by atomics.
+void emit_counted(KernelState& kernel, int tally, llvm::ArrayRef<Value*> operands,
+                  AtomicEmitter& emitter) {
+  emit_counting(kernel, tally, operands[0], operands[1], operands[2], [&](Value* others) {
+    Value* left[] = {operands[0], operands[1], others};
+    emit_lane_loop(kernel, left, kernel.builder().getVoidTy(),
+                   [&](llvm::ArrayRef<Value*> elements) { return emitter.emit(elements); });
+  });
+}
+
 }  // namespace
 
 int mask_operand(const ir::Operation* atomic) { return atomic->is(Opcode::kAtomicCas) ? 3 : 2; }
 
 Value* emit_atomic(KernelState& kernel, const ir::Operation* op, llvm::ArrayRef<Value*> operands) {
   AtomicEmitter emitter(kernel, op);
+  if (const int tally = kernel.tallies.of(*op); tally >= 0) {
+    emit_counted(kernel, tally, operands, emitter);
+    return nullptr;
+  }
   llvm::Type* result =
       register_type(kernel.context(), ir::Type::number(op->result()->type().dtype()));
   return emit_lane_loop(kernel, operands, result,

@@ -6,7 +6,7 @@
 namespace enceladus::cpu {
 
 // `operands` are the operation's, in registers: all scalars, or all vectors (null where absent).
-// Returns the old values, 0 where masked off.
+// Returns the old values, 0 where masked off; null for additions to a tally (tallies.h).
 llvm::Value* emit_atomic(KernelState& kernel, const ir::Operation* op,
                          llvm::ArrayRef<llvm::Value*> operands);
 

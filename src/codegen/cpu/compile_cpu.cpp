@@ -10,6 +10,7 @@
 #include "codegen/cpu/explain.h"
 #include "codegen/cpu/kernel_emitter.h"
 #include "codegen/cpu/object_code.h"
+#include "codegen/cpu/tallies.h"
 #include "lowering/tile_to_loop/plan.h"
 
 namespace enceladus::cpu {
@@ -64,7 +65,8 @@ Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
     artifact.may_not_end = artifact.may_not_end || op->is(ir::Opcode::kWhile);
   });
   const DotLoopPlaces dot_loops = place_dot_loops(host, function, plan);
-  artifact.scratch_bytes = plan.scratch_bytes + dot_loops.scratch_bytes;
+  const Tallies tallies(function);
+  artifact.scratch_bytes = plan.scratch_bytes + dot_loops.scratch_bytes + tallies.scratch_bytes();
   const ProgramOrder order = choose_order(plan);
   artifact.walk = order.walk;
   artifact.walk_shares_columns = order.shares_columns;
@@ -81,6 +83,7 @@ Artifact compile_cpu(const ir::Function& function, const CpuOptions& options,
                 {.function = function,
                  .loops = plan,
                  .dot_loops = dot_loops,
+                 .tallies = tallies,
                  .entry = artifact.entry,
                  .walk = artifact.walk});
   else

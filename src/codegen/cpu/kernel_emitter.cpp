@@ -7,6 +7,7 @@
 #include "codegen/cpu/kernel_state.h"
 #include "codegen/cpu/object_code.h"
 #include "codegen/cpu/region_emitter.h"
+#include "codegen/cpu/tally_emitter.h"
 #include "support/cpu_abi.h"
 
 namespace enceladus::cpu {
@@ -26,6 +27,7 @@ class KernelEmitter {
                 .effects = effects_,
                 .emission = {builder_, module, host, plan.function.options().math_mode},
                 .dot_loops = plan.dot_loops,
+                .tallies = plan.tallies,
                 .scalars = std::vector<Value*>(plan.function.value_count(), nullptr)} {
     builder_.setFastMathFlags(flags_of(plan.function.options().math_mode));
   }
@@ -48,7 +50,10 @@ class KernelEmitter {
     kernel_.scratch = byte_offset(kernel_.header, kScratchHeaderBytes);
     kernel_.dot_scratch =
         byte_offset(kernel_.scratch, static_cast<uint64_t>(kernel_.plan.scratch_bytes));
+    kernel_.tally_scratch =
+        byte_offset(kernel_.dot_scratch, static_cast<uint64_t>(kernel_.dot_loops.scratch_bytes));
     fetch_arguments();
+    emit_tallies(kernel_, function->getArg(1), function->getArg(2));
     kernel_.abandoned = kernel_.new_block("abandoned");
     emit_programs(function->getArg(1), function->getArg(2), walk);
     builder_.CreateBr(kernel_.abandoned);
@@ -137,6 +142,7 @@ class KernelEmitter {
       for (size_t digit = 0; digit < program.size(); ++digit)
         kernel_.program[walk[digit]] = program[digit];
       kernel_.emit_abandonment_test();
+      open_tallies(kernel_);
       emit_region(kernel_, kernel_.function.body());
       return next_program(program, walk);
     });

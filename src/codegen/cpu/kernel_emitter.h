@@ -6,6 +6,7 @@
 
 #include "codegen/cpu/dot_loop_places.h"
 #include "codegen/cpu/host_target.h"
+#include "codegen/cpu/tallies.h"
 #include "lowering/tile_to_loop/plan.h"
 
 namespace enceladus::cpu {
@@ -14,6 +15,7 @@ struct KernelPlan {
   const ir::Function& function;
   const loop::Plan& loops;
   const DotLoopPlaces& dot_loops;
+  const Tallies& tallies;
   std::string entry;            // the function's name
   std::array<int32_t, 3> walk;  // the grid axes, the fastest first
 };

@@ -46,6 +46,8 @@ struct Section {
   LaunchPlan plan;
   const Scratch* scratch;
   uint64_t generation;
+  int threads;
+  std::atomic<bool> has_counts = false;  // some thread's scratch holds counts
 };
 
 void place_in_grid(const Section& section, int64_t program, int32_t place[3]) {
@@ -66,18 +68,30 @@ void fence_streaming_stores() {
 #endif
 }
 
-void run_programs(const Section& section, LaunchPlan::Range range, int thread) {
+void run_programs(Section& section, LaunchPlan::Range range, int thread) {
   if (range.first >= range.last) return;
   CpuScratchHeader* scratch = section.scratch->of_thread(thread);
   scratch->generation = section.generation;
   place_in_grid(section, range.first, scratch->start);
   section.entry(&section.launch, range.first, range.last, scratch);
+  if (scratch->counted_in == section.generation)
+    section.has_counts.store(true, std::memory_order_relaxed);
   if ((section.launch.flags & kCpuFlagStreaming) != 0) fence_streaming_stores();
 }
 
 void run_task(void* context, int64_t task, int thread) {
-  const auto& section = *static_cast<const Section*>(context);
+  auto& section = *static_cast<Section*>(context);
   run_programs(section, section.plan.task(task), thread);
+}
+
+// Adds what one thread has counted for itself to memory; any thread may do that.
+void add_counts(void* context, int64_t counted_by, int /*thread*/) {
+  const auto& section = *static_cast<const Section*>(context);
+  CpuScratchHeader* scratch = section.scratch->of_thread(static_cast<int>(counted_by));
+  if (scratch->counted_in != section.generation) return;
+  scratch->start[0] = static_cast<int32_t>(counted_by);
+  scratch->start[1] = section.threads;
+  section.entry(&section.launch, 0, 0, scratch);
 }
 
 }  // namespace
@@ -116,6 +130,7 @@ double Executor::run_all(const PreparedLaunch& launch) {
       .plan = plan(launch, kernel.nanoseconds_per_program(), 0),
       .scratch = &scratch_,
       .generation = ++generation_,
+      .threads = pool_.threads(),
   };
   const int64_t programs = section.plan.programs;
   double inline_time = 0;
@@ -132,6 +147,8 @@ double Executor::run_all(const PreparedLaunch& launch) {
     used = pool_.run(section.plan.tasks, &run_task, &section);
   else
     run_programs(section, {section.plan.done, programs}, 0);
+  if (section.has_counts.load(std::memory_order_relaxed))
+    pool_.run(used > 1 ? pool_.threads() : 1, &add_counts, &section);
   last_end_ = clock_nanoseconds();
   const double shared_time = static_cast<double>(last_end_ - last_begin_) - inline_time;
   return (inline_time + used * shared_time) / static_cast<double>(programs);

@@ -47,7 +47,13 @@ class KernelRunner {
                            .ticket = 1};
     std::vector<char> memory(static_cast<size_t>(128 + artifact_.scratch_bytes));
     auto address = (reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64;
-    code_.entry(&launch, 0, int64_t{x} * y * z, reinterpret_cast<void*>(address));
+    auto* scratch = reinterpret_cast<CpuScratchHeader*>(address);
+    scratch->generation = ++launches_;
+    code_.entry(&launch, 0, int64_t{x} * y * z, scratch);
+    if (scratch->counted_in != scratch->generation) return;
+    scratch->start[0] = 0;
+    scratch->start[1] = 1;
+    code_.entry(&launch, 0, 0, scratch);
   }
 
   const Artifact& artifact() const { return artifact_; }
@@ -58,6 +64,7 @@ class KernelRunner {
   Artifact artifact_;
   CodeImage code_;
   std::vector<uint64_t> slots_;
+  uint64_t launches_ = 0;
 };
 
 }  // namespace enceladus::cpu

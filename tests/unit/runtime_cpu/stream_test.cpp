@@ -122,6 +122,47 @@ TEST_F(StreamTest, a_launch_that_proves_long_is_shared_after_all) {
   EXPECT_EQ(std::count(runs.begin(), runs.end(), std::thread::id()), 0);
 }
 
+// parameters: a number, and whether to wait for abandonment. Counts programs in scratch.
+void count_in_scratch(const CpuLaunch* launch, int64_t first, int64_t last, void* scratch) {
+  auto* header = static_cast<CpuScratchHeader*>(scratch);
+  int64_t& count = *reinterpret_cast<int64_t*>(static_cast<char*>(scratch) + kScratchHeaderBytes);
+  if (first == last) {
+    reinterpret_cast<std::atomic<int64_t>*>(launch->parameters[0])->fetch_add(count);
+    return;
+  }
+  if (header->counted_in != header->generation) count = 0;
+  header->counted_in = header->generation;
+  count += last - first;
+  if (launch->parameters[1] != 0) wait_for_abandonment(launch, first, last, scratch);
+}
+
+TEST_F(StreamTest, what_threads_have_counted_in_scratch_is_added_when_a_launch_ends) {
+  Artifact artifact;
+  artifact.scratch_bytes = 64;
+  auto small = make_kernel(&count_in_scratch, 2, artifact);
+  artifact.operations_per_program = 1e5;
+  auto parallel = make_kernel(&count_in_scratch, 2, artifact);
+  std::atomic<int64_t> sum = 0;
+  for (int round = 0; round < 50; ++round) {
+    enqueue(*small, {address(&sum), 0}, {10, 1, 1});
+    enqueue(*parallel, {address(&sum), 0}, {1000, 1, 1});
+  }
+  stream_.synchronize();
+  EXPECT_EQ(sum, 50 * 1010);
+}
+
+TEST_F(StreamTest, what_an_abandoned_launch_has_counted_is_added) {
+  Artifact artifact;
+  artifact.scratch_bytes = 64;
+  auto kernel = make_kernel(&count_in_scratch, 2, artifact);
+  std::atomic<int64_t> sum = 0;
+  const Ticket ticket = enqueue(*kernel, {address(&sum), 1});
+  EXPECT_FALSE(stream_.wait(ticket, milliseconds(20)));
+  stream_.abandon(ticket);
+  stream_.synchronize();
+  EXPECT_EQ(sum, 1);
+}
+
 TEST_F(StreamTest, an_empty_grid_launches_nothing_and_is_no_error) {
   auto kernel = make_kernel(&count_programs, 1);
   EXPECT_GT(enqueue(*kernel, {0}, {5, 0, 5}), 0u);
