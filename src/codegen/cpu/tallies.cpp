@@ -13,7 +13,6 @@ namespace {
 using ir::AttributeName;
 using ir::Opcode;
 using ir::Operation;
-using ir::Value;
 
 constexpr int64_t kSpareTallyBytes = 64;
 
@@ -28,7 +27,7 @@ bool is_counting(const Operation& op) {
 }
 
 // The parameter that the pointers are offsets from; -1 where they are made in another way.
-int parameter_of(const Value* pointers, const ir::Function& function) {
+int parameter_of(const ir::Value* pointers, const ir::Function& function) {
   while (const Operation* op = pointers->definition()) {
     switch (op->opcode()) {
       case Opcode::kAddPtr:
