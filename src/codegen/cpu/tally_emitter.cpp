@@ -1,12 +1,9 @@
 #include "codegen/cpu/tally_emitter.h"
 
-#include <llvm/Analysis/VectorUtils.h>
-
 #include <algorithm>
 #include <cstddef>
 
 #include "codegen/cpu/ir_loops.h"
-#include "codegen/cpu/lane_loop.h"
 #include "support/cpu_abi.h"
 
 namespace enceladus::cpu {
@@ -218,16 +215,17 @@ class Addition {
 
   void add(Value* places, Value* values) {
     Value* counts = place_in(kernel_, tally_, 0);
-    Value* same = values->getType()->isVectorTy() ? llvm::getSplatValue(values) : nullptr;
-    Value* operands[] = {places, same ? nullptr : values};
-    emit_lane_loop(kernel_, operands, builder_.getVoidTy(),
-                   [&](llvm::ArrayRef<Value*> lane) -> Value* {
-                     Value* added = same ? same : lane[1];
-                     Value* place = builder_.CreateGEP(builder_.getInt8Ty(), counts, lane[0]);
-                     Value* count = builder_.CreateLoad(added->getType(), place);
-                     builder_.CreateStore(builder_.CreateAdd(count, added), place);
-                     return nullptr;
-                   });
+    auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(places->getType());
+    const unsigned lanes = vector ? vector->getNumElements() : 1;
+    auto lane_of = [&](Value* value, unsigned lane) {
+      return vector ? builder_.CreateExtractElement(value, lane) : value;
+    };
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      Value* place = builder_.CreateGEP(builder_.getInt8Ty(), counts, lane_of(places, lane));
+      Value* added = lane_of(values, lane);
+      Value* count = builder_.CreateLoad(added->getType(), place);
+      builder_.CreateStore(builder_.CreateAdd(count, added), place);
+    }
   }
 
   KernelState& kernel_;
