@@ -7,6 +7,7 @@
 
 #include "bindings/bindings.h"
 #ifdef ENCELADUS_HAS_CPU
+#include "bindings/interpreter_lock.h"
 #include "codegen/cpu/peak_kernel.h"
 #include "runtime/cpu/device.h"
 #endif
@@ -21,7 +22,7 @@ namespace {
 double multiply_add_rate() {
 #ifdef ENCELADUS_HAS_CPU
   constexpr int kLaunches = 12;
-  nb::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   Device& device = cpu::device();
   Artifact artifact = cpu::make_peak_kernel(cpu::host_target());
   const int programs = 32 * cpu::thread_count();

@@ -13,6 +13,7 @@
 
 #include "bindings/bindings.h"
 #include "bindings/devices.h"
+#include "bindings/interpreter_lock.h"
 #include "frontend/frontend.h"
 #include "frontend/functions.h"
 #include "ir/printer.h"
@@ -133,7 +134,7 @@ auto on_deep_stack(const Work& work) {
   if (has_deep_stack()) return work();
   std::optional<decltype(work())> result;
   {
-    nb::gil_scoped_release unlocked;
+    const InterpreterUnlocked unlocked;
     with_deep_stack([&] {
       nb::gil_scoped_acquire locked;
       result = work();
@@ -156,7 +157,7 @@ nb::tuple compile_here(nb::handle function, const nb::list& specs, const nb::dic
   const auto architecture = option<std::string>(options, "architecture", "sm_90a");
   pipeline::CompileResult result;
   {
-    nb::gil_scoped_release unlocked;
+    const InterpreterUnlocked unlocked;
     result = pipeline::compile(std::move(built.function), compiler_options);
     if (is_cuda) {
       Stopwatch stopwatch;
@@ -170,6 +171,7 @@ nb::tuple compile_here(nb::handle function, const nb::list& specs, const nb::dic
 }
 
 nb::tuple compile_kernel(nb::handle function, const nb::list& specs, const nb::dict& options) {
+  const BeforeInterpreterEnds section;
   return on_deep_stack([&] { return compile_here(function, specs, options); });
 }
 

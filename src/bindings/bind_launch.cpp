@@ -5,6 +5,7 @@
 #include "bindings/bindings.h"
 #include "bindings/build_identity.h"
 #include "bindings/host_memory.h"
+#include "bindings/interpreter_lock.h"
 #include "bindings/launcher.h"
 #include "bindings/loaded_kernel.h"
 #include "bindings/mlx_view.h"
@@ -42,7 +43,7 @@ void connect_cpu_loader() {
 
 std::string assembly(const std::string& llir) {
 #ifdef ENCELADUS_HAS_CPU
-  nb::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   return cpu::assembly_of_text(llir);
 #else
   throw std::runtime_error("this build has no CPU target");

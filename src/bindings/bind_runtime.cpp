@@ -6,6 +6,7 @@
 
 #include "bindings/bindings.h"
 #include "bindings/devices.h"
+#include "bindings/interpreter_lock.h"
 #include "bindings/tensor.h"
 #include "runtime/cpu/device.h"
 
@@ -29,7 +30,7 @@ class PythonEvent {
  public:
   void record() {
     Device& device = current_device();
-    nb::gil_scoped_release unlocked;  // the queue may be full
+    const InterpreterUnlocked unlocked;  // the queue may be full
     event_ = device.make_event();
     device.default_stream().record(*event_);
   }
@@ -59,13 +60,13 @@ void queue_random_fill(const TensorObject& tensor, bool normal, uint64_t seed, u
                         .distribution = normal ? Distribution::kNormal : Distribution::kUniform,
                         .seed = seed,
                         .offset = offset};
-  nb::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   tensor.device->fill_random(fill, element_count(tensor.layout), *tensor.storage);
 }
 
 void evict_caches() {
   Device& device = current_device();
-  nb::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   device.evict_caches();
 }
 
@@ -79,13 +80,13 @@ metal::MetalStream& metal_stream(const std::string& name) {
 
 void start_capture(const std::string& device, const std::string& path) {
   metal::MetalStream& stream = metal_stream(device);
-  nb::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   stream.start_capture(path);
 }
 
 void stop_capture(const std::string& device) {
   metal::MetalStream& stream = metal_stream(device);
-  nb::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   stream.stop_capture();
 }
 

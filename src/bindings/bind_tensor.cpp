@@ -15,6 +15,7 @@
 #include "bindings/devices.h"
 #include "bindings/dlpack.h"
 #include "bindings/host_memory.h"
+#include "bindings/interpreter_lock.h"
 #include "bindings/launch_errors.h"
 #include "bindings/numpy_view.h"
 #include "bindings/python_buffer.h"
@@ -140,7 +141,7 @@ nb::object numpy_copy(const TensorObject& tensor, const size_t* shape) {
   auto* memory = new char[static_cast<size_t>(span_bytes(tensor))];
   const nb::capsule owner(memory, [](void* data) noexcept { delete[] static_cast<char*>(data); });
   {
-    nb::gil_scoped_release unlocked;
+    const InterpreterUnlocked unlocked;
     tensor.device->copy_to_host(memory, lowest(tensor), span_bytes(tensor));
   }
   char* first = memory + (static_cast<char*>(tensor.data) - static_cast<char*>(lowest(tensor)));
@@ -171,19 +172,19 @@ void upload(const TensorObject& tensor, nb::handle object) {
   const auto& array = *reinterpret_cast<const NumpyArray*>(object.ptr());
   const char* host =
       array.data - (static_cast<char*>(tensor.data) - static_cast<char*>(lowest(tensor)));
-  nb::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   tensor.device->copy_from_host(lowest(tensor), host, span_bytes(tensor));
 }
 
 // Both C-contiguous, of one size and on one device.
 void copy_from(const TensorObject& tensor, const TensorObject& source) {
-  nb::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   tensor.device->copy_within(tensor.data, source.data, span_bytes(tensor));
 }
 
 // A C-contiguous tensor; `size` bytes (1, 2 or 4) are repeated over all of it.
 void fill_bytes(const TensorObject& tensor, int size, uint32_t bits) {
-  nb::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   tensor.device->fill(tensor.data, span_bytes(tensor) / size, size, bits);
 }
 

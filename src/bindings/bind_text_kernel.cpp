@@ -14,6 +14,7 @@
 #include "bindings/device_start.h"
 #include "bindings/devices.h"
 #include "bindings/host_memory.h"
+#include "bindings/interpreter_lock.h"
 #include "bindings/launch_errors.h"
 #include "bindings/launch_frameworks.h"
 #include "bindings/launch_grid.h"
@@ -149,7 +150,7 @@ Kernel& TextKernel::loaded(Device& device) {
   artifact.target = device.name();
   Ref<Kernel> made;
   {
-    nb::gil_scoped_release unlocked;
+    const InterpreterUnlocked unlocked;
     made = device.load(std::move(artifact));
   }
   if (!kernel) kernel = std::move(made);

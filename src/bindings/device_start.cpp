@@ -5,6 +5,8 @@
 #include <exception>
 #include <system_error>
 
+#include "bindings/interpreter_lock.h"
+
 namespace enceladus {
 
 DeviceStart::DeviceStart(Device& device) {
@@ -24,7 +26,7 @@ DeviceStart::DeviceStart(Device& device) {
 
 DeviceStart::~DeviceStart() {
   if (!thread_.joinable()) return;
-  nanobind::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   thread_.join();
 }
 

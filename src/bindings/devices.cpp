@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bindings/interpreter_lock.h"
 #include "runtime/cpu/device.h"
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/early_compiler.h"
@@ -88,6 +89,7 @@ bool is_cuda(const std::string& name) { return name.rfind("cuda", 0) == 0; }
 void foresee_compilation() {
   static bool is_done = false;
   if (std::exchange(is_done, true)) return;
+  const BeforeInterpreterEnds section;
   nb::object is_likely = nb::module_::import_("enceladus._early_compiler").attr("is_likely")();
   if (nb::cast<bool>(is_likely)) cuda::expect_compilation();
 }
@@ -164,13 +166,9 @@ Device& current_device() {
 void find_cuda_libraries() {
   static bool is_done = false;
   if (std::exchange(is_done, true)) return;
+  const BeforeInterpreterEnds section;
   nb::object folders = nb::module_::import_("enceladus._libraries").attr("cuda_folders")();
   cuda::set_library_folders(nb::cast<std::vector<std::string>>(folders));
-  // Python's own handlers run before those of libraries.
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
-    nb::gil_scoped_release unlocked;
-    cuda::wait_for_early_compiler();
-  }));
 }
 
 void set_default_device(Device& device) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bindings/device_start.h"
+#include "bindings/interpreter_lock.h"
 #include "bindings/launch_errors.h"
 #include "bindings/loaded_kernel.h"
 
@@ -62,6 +63,7 @@ bool is_current(Specialization& variant) {
 std::shared_ptr<Specialization> specialize(PyObject* self, KernelState& kernel,
                                            const LaunchArguments& arguments, std::string_view key,
                                            bool disjoint, const CompileRequest& request) {
+  const BeforeInterpreterEnds section;
   const DeviceStart start(request.device);
   nb::dict options = options_dict(request.options);
   options["debug"] = request.debug;

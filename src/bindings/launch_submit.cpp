@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "bindings/interpreter_lock.h"
 #include "bindings/tensor.h"
 
 namespace nb = nanobind;
@@ -12,7 +13,7 @@ namespace {
 void run_now(Stream& stream, const Launch& request) {
   std::exception_ptr failure;
   {
-    nb::gil_scoped_release unlocked;
+    const InterpreterUnlocked unlocked;
     try {
       stream.run_now(request);
     } catch (...) {
@@ -27,7 +28,7 @@ Ticket enqueue(Stream& stream, const Launch& request) {
   if (Ticket ticket = stream.try_enqueue(request)) return ticket;
   // Either the queue is full, or the launch is one that the stream has to wait with.
   wait_interruptibly(stream, stream.ticket_for_room());
-  nb::gil_scoped_release unlocked;
+  const InterpreterUnlocked unlocked;
   return stream.enqueue(request);
 }
 

@@ -1,5 +1,7 @@
 #include "bindings/loaded_kernel.h"
 
+#include "bindings/interpreter_lock.h"
+
 namespace nb = nanobind;
 
 namespace enceladus {
@@ -10,7 +12,7 @@ Ref<Kernel> loaded_kernel(nb::handle compiled, Device& device) {
   Artifact artifact = nb::cast<const Artifact&>(compiled.attr("artifact"));
   LoadedKernel result;
   {
-    nb::gil_scoped_release unlocked;
+    const InterpreterUnlocked unlocked;
     result.kernel = device.load(std::move(artifact));
   }
   Ref<Kernel> kernel = result.kernel;

@@ -3,12 +3,14 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/bindings.h"
+#include "bindings/interpreter_lock.h"
 
 NB_MODULE(_core, module) {
   // With PyTorch loaded, a tensor in a global of the program outlives the interpreter's clean-up;
   // that is no leak worth a report on the user's terminal.
   nanobind::set_leak_warnings(false);
   module.doc() = "The native part of Enceladus.";
+  enceladus::listen_for_the_end();
   enceladus::bind_errors(module);
   enceladus::bind_artifact(module);
   enceladus::bind_ceilings(module);

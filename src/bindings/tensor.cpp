@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "bindings/interpreter_lock.h"
+
 namespace enceladus {
 namespace nb = nanobind;
 
@@ -38,13 +40,13 @@ void wait_interruptibly(Stream& stream, Ticket ticket) {
   while (!stream.is_complete(ticket)) {
     bool done;
     {
-      nb::gil_scoped_release unlocked;
+      const InterpreterUnlocked unlocked;
       done = stream.wait(ticket, kSignalInterval);
     }
     if (done || PyErr_CheckSignals() == 0) continue;
     nb::python_error interrupt;
     {
-      nb::gil_scoped_release unlocked;
+      const InterpreterUnlocked unlocked;
       stream.abandon(ticket);
       stream.wait(ticket, kAbandonmentTime);
     }

@@ -18,6 +18,7 @@ namespace {
 struct Thread {
   std::mutex mutex;
   std::thread thread;
+  bool is_over = false;  // the process ends
 };
 Thread& own() {
   static auto* instance = new Thread;
@@ -47,6 +48,7 @@ void start_once(std::function<void()> work) {
     static thread_local WaitsAtTheEnd waits;
     try {
       const std::lock_guard lock(own().mutex);
+      if (own().is_over) return;
       own().thread = std::thread(run, std::move(work));
     } catch (const std::system_error&) {
       // No thread: the first kernel loads the compiler.
@@ -72,6 +74,14 @@ void wait_for_early_compiler() {
   stop_warming();
   const std::lock_guard lock(own().mutex);
   if (own().thread.joinable()) own().thread.join();
+}
+
+void end_early_compiler() {
+  {
+    const std::lock_guard lock(own().mutex);
+    own().is_over = true;
+  }
+  wait_for_early_compiler();
 }
 
 }  // namespace enceladus::cuda

@@ -25,8 +25,11 @@ void load_compiler_early();
 // that called, which for the main thread is before any handler of `exit` runs. It says nothing
 // where NVRTC is missing.
 
-// For the process's end: NVRTC registers handlers of `exit` while it compiles, which must not run
-// beside that. Cancels what is compiled for nothing.
+// Cancels what is compiled for nothing.
 void wait_for_early_compiler();
+
+// The same for the process's end, from which on nothing is started: NVRTC registers handlers of
+// `exit` while it compiles, which must not run beside that.
+void end_early_compiler();
 
 }  // namespace enceladus::cuda
