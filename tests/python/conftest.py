@@ -44,13 +44,12 @@ def run_on_fake_cuda(fake_cuda_folder, tmp_path):
     def call(text, **settings):
         (tmp_path / "script.py").write_text(textwrap.dedent(text))
         environment = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name != "ENCELADUS_DEVICE"},
             "LD_LIBRARY_PATH": str(fake_cuda_folder),
             "ENCELADUS_CACHE_DIR": str(tmp_path / "cache"),
             "FAKE_CUDA_JOURNAL": str(tmp_path / "journal"),
             **settings,
         }
-        environment.pop("ENCELADUS_DEVICE", None)
         command = [sys.executable, str(tmp_path / "script.py")]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
