@@ -48,9 +48,16 @@ const dlpack::ExchangeApi* find_exchange_api(nb::handle tensor_type) {
   return api->header.major == 1 ? api : nullptr;
 }
 
+// Calls of torch while another thread imports it may wait for that thread, and it for them.
+bool is_being_imported(nb::handle module) {
+  const nb::object spec = nb::getattr(module, "__spec__", nb::none());
+  return nb::getattr(spec, "_initializing", nb::none()).ptr() == Py_True;
+}
+
 const TorchNames* load_names() {
   nb::object torch = nb::module_::import_("sys").attr("modules").attr("get")("torch");
   if (torch.is_none() || !nb::hasattr(torch, "Tensor") || !nb::hasattr(torch, "nn")) return nullptr;
+  if (is_being_imported(torch)) return nullptr;
   auto* names = new TorchNames;
   names->tensor_type = type_of_name(torch, "Tensor");
   names->parameter_type = type_of_name(torch.attr("nn"), "Parameter");

@@ -255,6 +255,28 @@ def test_what_only_looks_like_an_array_is_refused():
         _core.describe_argument(proxy)
 
 
+def test_torch_is_left_alone_while_another_thread_imports_it():
+    """The importing thread and one that looked for the negation bit waited for each other."""
+    text = """
+        import sys, threading, time
+        from enceladus import _core
+        done = threading.Event()
+        def look():
+            while not done.is_set():
+                _core.describe_argument(object())
+                time.sleep(0.001)
+        thread = threading.Thread(target=look)
+        thread.start()
+        import torch
+        done.set()
+        thread.join()
+        print(_core.describe_argument(torch.zeros(3))[0])
+    """
+    command = [sys.executable, "-c", textwrap.dedent(text)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "torch", done.stderr
+
+
 def test_negative_strides_of_a_tensor_are_refused_too():
     with pytest.raises(ValueError, match="negative stride"):
         _core.describe_argument(enceladus.zeros(3)[::-1])
