@@ -110,6 +110,9 @@ class LaneEvaluator {
   // A streaming store must have `streaming_alignment`; where it is masked it is a cached one.
   void store(const Address& address, const ir::Type& element, Lanes value, Lanes mask,
              StoreKind kind = StoreKind::kCached);
+  // NumPy's large arrays begin 16 bytes behind a page: a vector is therefore streamed in pieces of
+  // 16 bytes, which the processor gathers into lines (as fast as whole vectors).
+  llvm::Align streaming_alignment(const ir::Type& element) const;
   // Where the element lies whose pattern is 0.
   llvm::Value* element_pointer(const Address& address, const ir::Type& element);
   // One pointer a lane.

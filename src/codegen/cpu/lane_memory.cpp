@@ -5,7 +5,6 @@
 #include "codegen/cpu/lane_evaluator.h"
 #include "codegen/cpu/reports.h"
 #include "codegen/cpu/scalar_emitter.h"
-#include "codegen/cpu/streaming.h"
 #include "ir/builder.h"
 #include "support/check.h"
 
@@ -305,6 +304,10 @@ Lanes LaneEvaluator::load_gathered(const Address& address, const ir::Type& eleme
 // --- stores
 // -----------------------------------------------------------------------------------------
 
+llvm::Align LaneEvaluator::streaming_alignment(const ir::Type& element) const {
+  return llvm::Align(static_cast<uint64_t>(std::min<int64_t>(16, lanes_ * element_bytes(element))));
+}
+
 void LaneEvaluator::store(const Address& address, const ir::Type& element, Lanes value, Lanes mask,
                           StoreKind kind) {
   mask = both(mask, {});
@@ -333,7 +336,7 @@ void LaneEvaluator::store(const Address& address, const ir::Type& element, Lanes
     return;
   }
   llvm::StoreInst* streamed =
-      builder.CreateAlignedStore(vector, pointer, streaming_alignment(lanes_, element));
+      builder.CreateAlignedStore(vector, pointer, streaming_alignment(element));
   streamed->setMetadata(
       llvm::LLVMContext::MD_nontemporal,
       llvm::MDNode::get(kernel_.context(), llvm::ConstantAsMetadata::get(builder.getInt32(1))));

@@ -37,15 +37,11 @@ Value* is_aligned(LaneEvaluator& evaluator, const Address& address, const ir::Ty
   first.offset.step = 0;
   Value* bits =
       builder.CreatePtrToInt(evaluator.element_pointer(first, element), builder.getInt64Ty());
-  const uint64_t bytes = streaming_alignment(evaluator.lanes(), element).value();
+  const uint64_t bytes = evaluator.streaming_alignment(element).value();
   return builder.CreateIsNull(builder.CreateAnd(bits, builder.getInt64(bytes - 1)));
 }
 
 }  // namespace
-
-llvm::Align streaming_alignment(int lanes, const ir::Type& element) {
-  return llvm::Align(std::min<uint64_t>(16, static_cast<uint64_t>(lanes) * element_bytes(element)));
-}
 
 Value* streaming_condition(LaneEvaluator& evaluator, const loop::Group& group,
                            const std::vector<int>& views) {

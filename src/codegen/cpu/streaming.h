@@ -2,8 +2,7 @@
 // caches, which saves reading its lines first and keeps the inputs in them. Below the size of the
 // last cache they lose by far, so the launch decides (kCpuFlagStreaming) between two versions of
 // the loop, and the runtime fences what was stored so. Not for tiles in scratch, nor for masked or
-// scattered stores. NumPy's large arrays begin 16 bytes behind a page: a vector is therefore stored
-// in pieces of 16 bytes, which the processor gathers into lines (as fast as whole vectors).
+// scattered stores.
 #pragma once
 
 #include <vector>
@@ -11,9 +10,6 @@
 #include "codegen/cpu/lane_evaluator.h"
 
 namespace enceladus::cpu {
-
-// What a streaming store of so many lanes must be aligned to.
-llvm::Align streaming_alignment(int lanes, const ir::Type& element);
 
 // At run time, an i1: whether the stores of the group's innermost loop shall be non-temporal. Null
 // where they must not be. `views` are those of the vectors that one turn takes; the evaluator
