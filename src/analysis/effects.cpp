@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 namespace enceladus::analysis {
 namespace {
@@ -54,6 +55,18 @@ std::span<Value* const> offsets_of(const Operation& op) {
 
 int Roots::single() const {
   return !anything && std::has_single_bit(parameters) ? std::countr_zero(parameters) : -1;
+}
+
+bool is_relaxed(const Operation& atomic) {
+  const std::string_view semantics = atomic.text(ir::AttributeName::kSemantics);
+  // The language's default is acq_rel for single elements, and none for tiles.
+  if (semantics.empty()) return atomic.operand(0)->type().is_tile();
+  return semantics == "relaxed";
+}
+
+bool is_unseen_sum(const Operation& op) {
+  return op.is(Opcode::kAtomicRmw) && !op.result()->has_users() && is_relaxed(op) &&
+         op.enumerator<ir::AtomicKind>(ir::AttributeName::kAtomic) == ir::AtomicKind::kAdd;
 }
 
 bool reads_memory(const Operation& op) {

@@ -24,6 +24,11 @@ struct Roots {
 bool reads_memory(const ir::Operation& op);   // loads and atomics; not its regions
 bool writes_memory(const ir::Operation& op);  // stores and atomics; not its regions
 
+// Whether an atomic orders no other access to memory.
+bool is_relaxed(const ir::Operation& atomic);
+// A relaxed atomic addition that shows nobody what was there, so that it commutes with its like.
+bool is_unseen_sum(const ir::Operation& op);
+
 // Whether both operations access the very same element for the same index, and no two indices
 // share one as far as a sane program goes: the same pointer made of indices, sums and products
 // alone (nothing loaded), or the same descriptor and offsets. They may then share a loop.

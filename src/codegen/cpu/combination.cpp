@@ -76,9 +76,8 @@ Parts Combination::call_function(const Parts& left, const Parts& right) {
     values[region->argument(static_cast<int>(part))] = left[part];
     values[region->argument(static_cast<int>(part + part_count()))] = right[part];
   }
-  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(left[0]->getType());
-  auto in_lanes = [&](Value* scalar) -> Value* {
-    return vector ? kernel_.builder().CreateVectorSplat(vector->getNumElements(), scalar) : scalar;
+  auto in_lanes = [&](Value* scalar) {
+    return in_lanes_of(kernel_.builder(), scalar, left[0]->getType());
   };
   auto value_of = [&](const ir::Value* value) {
     const auto found = values.find(value);

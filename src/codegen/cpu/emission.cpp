@@ -40,6 +40,15 @@ llvm::Type* with_lanes_of(llvm::Type* element, llvm::Type* like) {
   return vector ? llvm::FixedVectorType::get(element, vector->getNumElements()) : element;
 }
 
+llvm::Value* in_lanes_of(llvm::IRBuilder<>& builder, llvm::Value* scalar, llvm::Type* like) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like);
+  return vector ? builder.CreateVectorSplat(vector->getNumElements(), scalar) : scalar;
+}
+
+llvm::Value* any_lane(llvm::IRBuilder<>& builder, llvm::Value* mask) {
+  return mask->getType()->isVectorTy() ? builder.CreateOrReduce(mask) : mask;
+}
+
 llvm::Constant* integer_like(llvm::Value* like, int64_t value) {
   return llvm::ConstantInt::get(like->getType(), static_cast<uint64_t>(value), true);
 }

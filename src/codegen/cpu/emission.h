@@ -27,6 +27,10 @@ int64_t element_bytes(const ir::Type& element);  // in memory
 // `like` is a scalar or vector type; the result has its lanes.
 llvm::Type* with_lanes_of(llvm::Type* element, llvm::Type* like);
 llvm::Constant* integer_like(llvm::Value* like, int64_t value);  // of the type of `like`
+// The scalar in every lane that `like` has; itself where `like` is no vector.
+llvm::Value* in_lanes_of(llvm::IRBuilder<>& builder, llvm::Value* scalar, llvm::Type* like);
+// Whether any lane of the mask is set; the mask itself where it is no vector.
+llvm::Value* any_lane(llvm::IRBuilder<>& builder, llvm::Value* mask);
 llvm::Constant* float_like(llvm::Value* like, double value);
 
 // Number elements (not pointers) as they lie in memory, and back. Scalars or vectors.

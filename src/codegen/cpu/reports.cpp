@@ -75,8 +75,7 @@ void emit_assertion(KernelState& kernel, const ir::Operation* op, llvm::ArrayRef
   llvm::IRBuilder<>& builder = kernel.builder();
   Value* failed = builder.CreateNot(operands[0]);
   if (operands[1] != nullptr) failed = builder.CreateAnd(failed, operands[1]);
-  if (failed->getType()->isVectorTy()) failed = builder.CreateOrReduce(failed);
-  emit_if(builder, failed, [&] {
+  emit_if(builder, any_lane(builder, failed), [&] {
     call_host(kernel, "enceladus_cpu_failed",
               {kernel.launch, builder.getInt32(0),
                builder.CreateGlobalStringPtr(ir::assertion_text(*op)), program_in_memory(kernel)});
@@ -130,17 +129,13 @@ Value* emit_bounds_check(KernelState& kernel, const ir::Operation* access, Value
   Value* high = extent_slot(kernel, 2 * parameter + 1);
   Value* first =
       builder.CreatePtrToInt(pointers, with_lanes_of(builder.getInt64Ty(), pointers->getType()));
-  auto spread = [&](Value* scalar) -> Value* {
-    auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(first->getType());
-    return vector ? builder.CreateVectorSplat(vector->getNumElements(), scalar) : scalar;
-  };
+  auto spread = [&](Value* scalar) { return in_lanes_of(builder, scalar, first->getType()); };
   Value* last = builder.CreateAdd(first, integer_like(first, bytes));
   Value* inside = builder.CreateAnd(builder.CreateICmpUGE(first, spread(low)),
                                     builder.CreateICmpULE(last, spread(high)));
   Value* outside = builder.CreateNot(inside);
   if (mask != nullptr) outside = builder.CreateAnd(outside, mask);
-  Value* any = outside->getType()->isVectorTy() ? builder.CreateOrReduce(outside) : outside;
-  emit_if(builder, any, [&] {
+  emit_if(builder, any_lane(builder, outside), [&] {
     const std::string text = ir::place_of(*access) + ": " + access_name(access) + " `" +
                              kernel.function.parameters()[parameter].name + "`";
     Value* message = builder.CreateGlobalStringPtr(text);

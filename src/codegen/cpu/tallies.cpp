@@ -10,40 +10,16 @@
 namespace enceladus::cpu {
 namespace {
 
-using ir::AttributeName;
 using ir::Opcode;
 using ir::Operation;
 
 constexpr int64_t kSpareTallyBytes = 64;
 
-// A tile of additions that commute with their like and show nobody what was there.
+// A tile of additions that a tally can take.
 bool is_counting(const Operation& op) {
-  if (!op.is(Opcode::kAtomicRmw) || op.result()->has_users()) return false;
+  if (!analysis::is_unseen_sum(op)) return false;
   const ir::Type& type = op.operand(1)->type();
-  if (!type.is_tile() || !is_integer(type.dtype()) || byte_size(type.dtype()) < 4) return false;
-  const std::string_view semantics = op.text(AttributeName::kSemantics);
-  return (semantics.empty() || semantics == "relaxed") &&
-         op.enumerator<ir::AtomicKind>(AttributeName::kAtomic) == ir::AtomicKind::kAdd;
-}
-
-// The parameter that the pointers are offsets from; -1 where they are made in another way.
-int parameter_of(const ir::Value* pointers, const ir::Function& function) {
-  while (const Operation* op = pointers->definition()) {
-    switch (op->opcode()) {
-      case Opcode::kAddPtr:
-      case Opcode::kSplat:
-      case Opcode::kBroadcast:
-      case Opcode::kExpandDims:
-      case Opcode::kReshape:
-      case Opcode::kTranspose:
-      case Opcode::kHint:
-        pointers = op->operand(0);
-        break;
-      default:
-        return -1;
-    }
-  }
-  return pointers->argument_of() == &function.body() ? pointers->index() : -1;
+  return type.is_tile() && is_integer(type.dtype()) && byte_size(type.dtype()) >= 4;
 }
 
 // Whether all that may touch the memory of the addition are additions of its type.
@@ -74,10 +50,9 @@ Tallies::Tallies(const ir::Function& function) {
   std::optional<analysis::MemoryEffects> effects;  // most kernels count nothing
   ir::walk(function.body(), [&](const Operation* op) {
     if (!is_counting(*op)) return;
-    const int parameter = parameter_of(op->operand(0), function);
-    if (parameter < 0) return;
     if (!effects) effects.emplace(function);
-    if (!is_only_counted(*op, function, *effects)) return;
+    const int parameter = effects->roots(*op).single();
+    if (parameter < 0 || !is_only_counted(*op, function, *effects)) return;
     auto found = std::ranges::find(tallies_, parameter, &Tally::parameter);
     if (found == tallies_.end())
       found =

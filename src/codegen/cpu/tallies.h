@@ -3,7 +3,7 @@
 // alone and many times that when threads fight for its line.
 //
 // What qualifies: a tile of relaxed atomic additions (the default for tiles) of 32- or 64-bit
-// integers, whose old values nobody uses, to pointers made of one parameter and offsets, where the
+// integers, whose old values nobody uses, to pointers into one parameter's array, where the
 // kernel touches what may be that memory by nothing but such additions of the same type. Additions
 // commute, and others see the memory of a launch when it has ended, so nobody notices when they
 // come. Not in debug mode, whose bounds checks are made element by element.

@@ -169,25 +169,23 @@ class Addition {
   void emit(Value* pointers, Value* values, Value* mask,
             llvm::function_ref<void(Value*)> add_others) {
     Value* offsets = offsets_of(pointers);
-    Value* held = builder_.CreateICmpULT(offsets, like(offsets, extent_));
+    Value* held =
+        builder_.CreateICmpULT(offsets, in_lanes_of(builder_, extent_, offsets->getType()));
     Value* others = builder_.CreateNot(held);
     if (mask != nullptr) {
       held = builder_.CreateAnd(mask, held);
       others = builder_.CreateAnd(mask, others);
     }
     Value* spare = integer_like(offsets, static_cast<int64_t>(spare_place(tally_)));
-    emit_if(builder_, any(held), [&] { add(builder_.CreateSelect(held, offsets, spare), values); });
-    emit_if(builder_, any(others), [&] {
+    emit_if(builder_, any_lane(builder_, held),
+            [&] { add(builder_.CreateSelect(held, offsets, spare), values); });
+    emit_if(builder_, any_lane(builder_, others), [&] {
       note_beyond(others);
       add_others(others);
     });
   }
 
  private:
-  Value* any(Value* mask) {
-    return mask->getType()->isVectorTy() ? builder_.CreateOrReduce(mask) : mask;
-  }
-
   void note_beyond(Value* mask) {
     Value* number = builder_.getInt64(1);
     if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(mask->getType())) {
@@ -200,17 +198,13 @@ class Addition {
     builder_.CreateStore(builder_.CreateAdd(before, number), place);
   }
 
-  Value* like(Value* lanes, Value* scalar) {
-    auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(lanes->getType());
-    return vector ? builder_.CreateVectorSplat(vector->getNumElements(), scalar) : scalar;
-  }
-
   // In bytes from the parameter. What lies below it is far above it without a sign.
   Value* offsets_of(Value* pointers) {
     llvm::Type* word = builder_.getInt64Ty();
     Value* base = kernel_.scalar(kernel_.function.body().argument(tally_.parameter));
     Value* addresses = builder_.CreatePtrToInt(pointers, with_lanes_of(word, pointers->getType()));
-    return builder_.CreateSub(addresses, like(addresses, builder_.CreatePtrToInt(base, word)));
+    Value* first = builder_.CreatePtrToInt(base, word);
+    return builder_.CreateSub(addresses, in_lanes_of(builder_, first, addresses->getType()));
   }
 
   void add(Value* places, Value* values) {

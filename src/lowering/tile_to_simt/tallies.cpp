@@ -26,19 +26,6 @@ bool is_atomic(const Operation& op) {
   return op.is(Opcode::kAtomicRmw) || op.is(Opcode::kAtomicCas);
 }
 
-bool is_relaxed(const Operation& atomic) {
-  std::string_view semantics = atomic.text(AttributeName::kSemantics);
-  // The language's default is acq_rel for single elements, and none for tiles.
-  if (semantics.empty()) return atomic.operand(0)->type().is_tile();
-  return semantics == "relaxed";
-}
-
-// An addition that commutes with its like and shows nobody what was there.
-bool is_sum(const Operation& op) {
-  return op.is(Opcode::kAtomicRmw) && !op.result()->has_users() && is_relaxed(op) &&
-         op.enumerator<ir::AtomicKind>(AttributeName::kAtomic) == ir::AtomicKind::kAdd;
-}
-
 bool is_inside(const Value* value, const Operation& loop) {
   const ir::Region* region =
       value->definition() ? value->definition()->parent() : value->argument_of();
@@ -54,9 +41,10 @@ bool may_delay(const Tally& tally, const Operation& loop, const analysis::Memory
   bool may = true;
   auto look = [&](const Operation* op) {
     may = may && !op->is(Opcode::kWhile) && !op->integer_or(AttributeName::kVolatile, 0) &&
-          (!is_atomic(*op) || is_relaxed(*op));
+          (!is_atomic(*op) || analysis::is_relaxed(*op));
     bool touches = analysis::reads_memory(*op) || analysis::writes_memory(*op);
-    if (touches && !is_sum(*op)) may = may && !effects.may_alias(*op, *tally.atomic);
+    if (touches && !analysis::is_unseen_sum(*op))
+      may = may && !effects.may_alias(*op, *tally.atomic);
   };
   for (const ir::Region* nested : loop.regions()) ir::walk(*nested, look);
   return may;
@@ -72,7 +60,7 @@ double turns_of(const Operation& loop) {
 
 std::optional<Tally> tally_of(const Operation& op, const analysis::MemoryEffects& effects,
                               int64_t shared_bytes) {
-  if (!is_sum(op)) return std::nullopt;
+  if (!analysis::is_unseen_sum(op)) return std::nullopt;
   DType dtype = op.operand(1)->type().dtype();
   if (dtype != DType::kInt32 && dtype != DType::kUInt32) return std::nullopt;
   const Operation* pointer = op.operand(0)->definition();
