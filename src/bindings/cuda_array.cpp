@@ -52,9 +52,16 @@ nb::object required_entry(const nb::dict& interface, const char* key) {
          std::string("has no `") + key + "` in its " + kName + ", which the protocol requires");
 }
 
-int64_t integer(const char* key, nb::handle whole, nb::handle value) {
-  int64_t number = 0;
+// What Python takes for an integer, where the type holds it.
+template <class Integer>
+std::optional<Integer> as_integer(nb::handle value) {
+  Integer number = 0;
   if (PyIndex_Check(value.ptr()) && nb::try_cast(nb::int_(value), number)) return number;
+  return std::nullopt;
+}
+
+int64_t integer(const char* key, nb::handle whole, nb::handle value) {
+  if (const std::optional<int64_t> number = as_integer<int64_t>(value)) return *number;
   refuse(Kind::kType, entry(key, whole) + ", which must hold 64-bit integers");
 }
 
@@ -145,15 +152,13 @@ void set_data(const nb::dict& interface, TensorObject& tensor) {
   const nb::object data = required_entry(interface, "data");
   if (!nb::isinstance<nb::tuple>(data) || nb::len(data) != 2)
     refuse(Kind::kType, entry("data", data) + ", which must be an address and a read-only flag");
-  const nb::object address = nb::object(data[0]);
-  uint64_t number = 0;
-  if (!PyIndex_Check(address.ptr()) || !nb::try_cast(nb::int_(address), number))
-    refuse(Kind::kType, entry("data", data) + ", whose first item must be an address");
+  const std::optional<uint64_t> address = as_integer<uint64_t>(nb::object(data[0]));
+  if (!address) refuse(Kind::kType, entry("data", data) + ", whose first item must be an address");
   const int read_only = PyObject_IsTrue(nb::object(data[1]).ptr());
   if (read_only < 0) throw nb::python_error();
-  tensor.data = reinterpret_cast<void*>(number);
+  tensor.data = reinterpret_cast<void*>(*address);
   tensor.writable = read_only == 0;
-  if (number % static_cast<uint64_t>(byte_size(tensor.dtype)) != 0)
+  if (*address % static_cast<uint64_t>(byte_size(tensor.dtype)) != 0)
     refuse(Kind::kValue, "is not aligned to its element size; pass a copy");
 }
 
@@ -181,12 +186,12 @@ Device& device_of(const TensorObject& tensor) {
 void wait_for_producer(const nb::dict& interface, Device& device) {
   const nb::object stream = optional_entry(interface, "stream");
   if (stream.is_none()) return;
-  uint64_t handle = 0;
-  if (!PyIndex_Check(stream.ptr()) || !nb::try_cast(nb::int_(stream), handle) || handle == 0)
+  const std::optional<uint64_t> handle = as_integer<uint64_t>(stream);
+  if (!handle || *handle == 0)
     refuse(Kind::kValue, entry("stream", stream) +
                              "; it is None, 1 (the legacy default stream), 2 (the per-thread "
                              "one) or a stream's handle");
-  cuda::wait_for(device, reinterpret_cast<void*>(handle));
+  cuda::wait_for(device, reinterpret_cast<void*>(*handle));
 }
 
 }  // namespace
