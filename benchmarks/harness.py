@@ -100,9 +100,8 @@ def measure(case, rounds=9, milliseconds=30.0, settle=50.0):
         rounds = min(rounds, 3)
     for index in range(rounds):
         for name in order if index % 2 == 0 else reversed(order):
-            for _ in range(untimed[name]):
-                case.contenders[name]()
-            enceladus.synchronize()
+            if untimed[name]:
+                run_once(case.contenders[name], untimed[name])
             timings[name].rounds.append(run_once(case.contenders[name], counts[name]))
     return list(timings.values())
 

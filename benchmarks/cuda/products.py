@@ -40,6 +40,10 @@ def tile_configs(tiles, **more):
     ]
 
 
+# What 8192^3 of 16-bit floats chose in the recorded runs.
+(LARGE_TILE,) = tile_configs([(128, 256, 64, 8, 4)])
+
+
 def triton_configs(tiles, accumulator):
     """The same with Triton's name of the accumulator's type; none where Triton is missing."""
     try:
@@ -120,8 +124,7 @@ def pointer_matmul(size, dtype):
 
 def bias_gelu(size, dtype, short=False):
     """A product with an epilogue; the product without one, of the same inputs, takes its turns."""
-    plain = {"BM": 128, "BN": 256, "BK": 64, "GROUP": 8, "num_warps": 8, "num_stages": 4}
-    grid = tile_grid(size, size, plain)
+    grid = tile_grid(size, size, LARGE_TILE)
 
     def make():
         made = operands(size, size, size, dtype)
@@ -131,7 +134,7 @@ def bias_gelu(size, dtype, short=False):
 
     def without(s):
         arguments = (s["a"], s["b"], s["plain"], size, size, size)
-        kernels.matmul_kernel[grid](*arguments, ACC=tl.float32, **plain)
+        kernels.matmul_kernel[grid](*arguments, ACC=tl.float32, **LARGE_TILE)
         return s["plain"]
 
     return Workload(
